@@ -1,4 +1,4 @@
-"""Writes `docs/reference/support.md` from `presage/support.py`: `python docs/support_reference.py`.
+"""Writes `docs/reference/support.md` from `docs/constructs.py`: `python docs/support_reference.py`.
 
 A test fails where the page is not up to date.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from presage.support import CONSTRUCTS, ENGINES, Construct, by_evidence, gap  # noqa: E402
+from docs.constructs import CONSTRUCTS, ENGINES, Construct, by_evidence, gap  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "support.md"
 HEAD = """\

@@ -7,9 +7,9 @@ the rest is left to `make test`, and it is said how much that was.
 from __future__ import annotations
 
 import ast
+import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -57,19 +57,20 @@ class Minute:
     """Ends the tests when their time is over."""
 
     def __init__(self) -> None:
-        self.until = time.monotonic() + SECONDS
         self.left = 0
+        # A test that is at work is left, too: some take longer than all the rest may.
+        signal.signal(signal.SIGALRM, self._over)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+
+    def _over(self, *_: object) -> None:
+        said = f"the time is over: {self.left} tests are left to `make test`"
+        raise pytest.exit.Exception(said, returncode=pytest.ExitCode.INTERRUPTED)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         self.left = len(items)
 
     def pytest_runtest_logfinish(self) -> None:
         self.left -= 1
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        if time.monotonic() > self.until:
-            item.session.shouldstop = f"the time is over: {self.left} tests are left to `make test`"
 
 
 def main() -> int:
@@ -83,6 +84,7 @@ def main() -> int:
             return 1
     tests = concerned(files)
     status = int(pytest.main(["-x", "-n", "0", "--durations=5", *map(str, tests)], plugins=[Minute()])) if tests else 0
+    signal.setitimer(signal.ITIMER_REAL, 0)
     return 0 if status in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.NO_TESTS_COLLECTED) else status
 
 

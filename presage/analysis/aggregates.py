@@ -29,8 +29,8 @@ from presage.model.formulas import (
 )
 from presage.model.program import Program
 from presage.model.statements import Column, Question, Rule
-from presage.model.terms import Aggregate, Constant, Now, Number, Term, Variable, shown, term_variables
-from presage.model.values import Value, is_true
+from presage.model.terms import Aggregate, Constant, Now, Number, Term, Value, Variable, shown, term_variables
+from presage.model.values import is_true
 from presage.model.windows import RowsWindow
 
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable, number
+from presage.model.terms import Arithmetic, Bound, Constant, Negative, Now, Term, Variable, number
 
 INF = float("inf")
-Bound = Number | float
-"""An exact number, or ±infinity; infinity is the only float there is."""
 
 NOW = "now"
 START = "start"

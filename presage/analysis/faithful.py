@@ -26,16 +26,16 @@ MOST_MATCHES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class NullTerm:
     """A value: the one constant has no function. `within` are all functions in it."""
 
     function: tuple[object, ...] = ()
-    values: tuple[Term, ...] = ()
+    values: tuple[NullTerm, ...] = ()
     within: frozenset[tuple[object, ...]] = field(default=frozenset(), compare=False)
 
 
-ANY = Term()
-Fact = tuple[str, tuple[Term, ...], int]
+ANY = NullTerm()
+NullFact = tuple[str, tuple[NullTerm, ...], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class _Chase:
                 relaxed = relax(one, max(last, 1))
                 if rule.head is not None and (last == 0 or relaxed.bounds.check()):
                     self.rules.append((number, rule, relaxed, equal_variables(one)))
-        self.facts: dict[str, set[Fact]] = {}
-        self.new: dict[str, set[Fact]] = {}
+        self.facts: dict[str, set[NullFact]] = {}
+        self.new: dict[str, set[NullFact]] = {}
         self.matches = 0
         for name, each in subject.predicates.items():
             for time in range(last + 1):
@@ -109,13 +109,13 @@ class _Chase:
         rule: Rule,
         relaxed: Relaxed,
         same: dict[str, str],
-        new: dict[str, set[Fact]],
+        new: dict[str, set[NullFact]],
         place: int,
     ) -> None:
         """Every way to satisfy the body in which the literal at a place is new."""
         order = [relaxed.body[place], *relaxed.body[:place], *relaxed.body[place + 1 :]]
 
-        def go(depth: int, binding: dict[str, Term], times: dict[str, int]) -> None:
+        def go(depth: int, binding: dict[str, NullTerm], times: dict[str, int]) -> None:
             self.matches += 1
             if self.matches > MOST_MATCHES:
                 raise _TooLong
@@ -152,7 +152,7 @@ class _Chase:
         rule: Rule,
         relaxed: Relaxed,
         same: dict[str, str],
-        binding: dict[str, Term],
+        binding: dict[str, NullTerm],
         times: dict[str, int],
     ) -> None:
         assert rule.head is not None
@@ -170,7 +170,7 @@ class _Chase:
                     own = (*function, name)
                     if own in within:
                         raise _Cycle(rule)
-                    full[name] = Term(own, frontier, within | {own})
+                    full[name] = NullTerm(own, frontier, within | {own})
             for atom, node in relaxed.head:
                 values = tuple(
                     full.get(same.get(each.name, each.name), ANY) if isinstance(each, Variable) else ANY
@@ -217,8 +217,8 @@ def _times_shown(rule: Rule, relaxed: Relaxed) -> list[str]:
 
 
 def _unified(
-    atom: Atom, values: tuple[Term, ...], binding: dict[str, Term], same: dict[str, str]
-) -> dict[str, Term] | None:
+    atom: Atom, values: tuple[NullTerm, ...], binding: dict[str, NullTerm], same: dict[str, str]
+) -> dict[str, NullTerm] | None:
     found = dict(binding)
     for argument, value in zip(atom.arguments, values, strict=True):
         if isinstance(argument, Variable):

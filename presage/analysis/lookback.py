@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presage.analysis.differences import INF, NOW, Bound
+from presage.analysis.differences import INF, NOW
 from presage.analysis.subject import Subject
 from presage.analysis.timeless import is_timeless
 from presage.analysis.timeline import pin_variables
@@ -17,7 +17,7 @@ from presage.analysis.timing import RuleTiming, plain
 from presage.analysis.uncertain import uncertain_predicates
 from presage.model.formulas import Atom, Metric, Over, Pinned, walk
 from presage.model.statements import Rule
-from presage.model.terms import Now
+from presage.model.terms import Bound, Now
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Unbounded:
     reason: str
 
 
-Anchor = str
+AnchorName = str
 """`now`, the time at which a rule is looked at, or one of its time variables."""
 
 
@@ -38,14 +38,14 @@ class LookBack:
     lie."""
 
     rule: Rule
-    behind: dict[Anchor, dict[str, int]]
-    pinned: dict[Anchor, int]
+    behind: dict[AnchorName, dict[str, int]]
+    pinned: dict[AnchorName, int]
     """How far before it anything may be pinned, in the head too."""
     starts_alone: bool
     """Whether the rule can fire where nothing of the stream holds."""
 
 
-def anchors_of(subject: Subject, rule: Rule) -> frozenset[Anchor]:
+def anchors_of(subject: Subject, rule: Rule) -> frozenset[AnchorName]:
     """The times of an instance that may be its last. With `reading now` it is looked at anew at each time."""
     if subject.reading == "now":
         return frozenset((NOW,))
@@ -56,7 +56,7 @@ def look_back(subject: Subject, timing: RuleTiming) -> LookBack | Unbounded:
     rule = timing.rule
     if subject.safety.schematic.get(subject.timings.index(timing)):
         return Unbounded(rule, "has variables that nothing binds")
-    behind: dict[Anchor, dict[str, int]] = {anchor: {} for anchor in anchors_of(subject, rule)}
+    behind: dict[AnchorName, dict[str, int]] = {anchor: {} for anchor in anchors_of(subject, rule)}
     for node in (node for literal in rule.body for node in walk(literal)):
         if isinstance(node, Pinned) and node.pin.base is None:
             return Unbounded(rule, "looks at one fixed time for ever")

@@ -39,7 +39,7 @@ from presage.model.statements import Rule
 from presage.model.terms import Constant, Term, Variable
 from presage.model.windows import RowsWindow
 
-Key = dict[str, int]
+KeyPositions = dict[str, int]
 """For each predicate the position of its key argument."""
 
 MOST_KEYS_TRIED = 200
@@ -208,11 +208,11 @@ def _groups(rules: list[RuleTiming], keyed: frozenset[str]) -> list[frozenset[st
     return groups
 
 
-def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> tuple[list[Key], list[Blocker]]:
+def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> tuple[list[KeyPositions], list[Blocker]]:
     """All keys of a group that use each position once, and why others fail."""
     inputs = sorted(name for name in group if subject.predicates[name].is_input)
     anchor = min(inputs, key=lambda name: (subject.predicates[name].arity, name))
-    found: list[Key] = []
+    found: list[KeyPositions] = []
     refused: list[Blocker] = []
     for position in range(subject.predicates[anchor].arity):
         tries = [0]
@@ -226,8 +226,8 @@ def _keys(subject: Subject, rules: list[RuleTiming], group: frozenset[str]) -> t
 
 
 def _extend(
-    rules: list[RuleTiming], group: frozenset[str], key: Key, refused: list[Blocker], tries: list[int]
-) -> Key | None:
+    rules: list[RuleTiming], group: frozenset[str], key: KeyPositions, refused: list[Blocker], tries: list[int]
+) -> KeyPositions | None:
     """Completes a partial key: first what is forced, rule by rule, then by trying what is left open."""
     tries[0] += 1
     if tries[0] > MOST_KEYS_TRIED:
@@ -264,7 +264,7 @@ def _extend(
     return key
 
 
-def _choices(timing: RuleTiming, group: frozenset[str], key: Key) -> tuple[str, list[int]] | None:
+def _choices(timing: RuleTiming, group: frozenset[str], key: KeyPositions) -> tuple[str, list[int]] | None:
     """The positions a predicate of the rule may take, if one is still open; raises if none is left."""
     same = _representatives(timing.rule)
     here = [(atom, in_head) for atom, in_head in _atoms_of(timing) if atom.predicate in group]
@@ -289,7 +289,7 @@ def _choices(timing: RuleTiming, group: frozenset[str], key: Key) -> tuple[str, 
     return None
 
 
-def _check_windows(timing: RuleTiming, group: frozenset[str], key: Key) -> None:
+def _check_windows(timing: RuleTiming, group: frozenset[str], key: KeyPositions) -> None:
     for occurrence in timing.occurrences:
         for window in occurrence.rows:
             for pattern in window.by:

@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.analysis.graph import component_of, shortest_path
 from presage.analysis.subject import Dependency, Subject
+from presage.model.terms import Bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from presage.analysis.aggregates import non_negative
-from presage.analysis.differences import Bound
 from presage.analysis.graph import component_of, reachable
 from presage.analysis.predicates import Predicate
 from presage.analysis.safety import Safety
@@ -20,7 +19,7 @@ from presage.model.delays import delay_of
 from presage.model.formulas import Atom, atoms
 from presage.model.program import Program
 from presage.model.statements import Query, Rule
-from presage.model.terms import Variable
+from presage.model.terms import Bound, Variable
 
 
 @dataclass(frozen=True, slots=True)

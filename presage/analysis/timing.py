@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from presage.analysis.aggregates import direction
-from presage.analysis.differences import INF, NOW, START, Bound, Differences, add_comparison, difference
+from presage.analysis.differences import INF, NOW, START, Differences, add_comparison, difference
 from presage.analysis.timeline import pin_variables
 from presage.model.formulas import (
     And,
@@ -35,11 +35,11 @@ from presage.model.formulas import (
     walk,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Now, Number, subterms
+from presage.model.terms import Bound, Now, Number, subterms
 from presage.model.time import Interval, Pin
 from presage.model.windows import RowsWindow, TimeWindow, Window
 
-Constraint = tuple[str, str, Bound, Bound]
+Difference = tuple[str, str, Bound, Bound]
 """(x, y, low, high): low ≤ x − y ≤ high."""
 
 
@@ -57,7 +57,7 @@ class Occurrence:
     rows: tuple[RowsWindow, ...]
     conjunct: bool
     """Whether the rule fires only where this atom holds at this node."""
-    path: tuple[Constraint, ...]
+    path: tuple[Difference, ...]
     aggregated: bool = False
     """Whether it stands in the braces of an aggregate."""
 
@@ -131,7 +131,7 @@ class _Walk:
         self.fresh += 1
         return f"#{self.fresh}"
 
-    def pin(self, pin: Pin) -> tuple[str, Constraint]:
+    def pin(self, pin: Pin) -> tuple[str, Difference]:
         base = START if pin.base is None else NOW if isinstance(pin.base, Now) else pin.base.name
         node = self.node()
         offset = plain(pin.offset)
@@ -165,7 +165,7 @@ class _Walk:
         formula: Formula,
         node: str,
         windows: tuple[tuple[str, Window], ...] = (),
-        path: tuple[Constraint, ...] = (),
+        path: tuple[Difference, ...] = (),
         signs: tuple[bool, bool] = (True, False),
         conjunct: bool = True,
     ) -> Iterator[Occurrence]:
@@ -236,7 +236,7 @@ class _Walk:
         comparison: Comparison,
         node: str,
         windows: tuple[tuple[str, Window], ...],
-        path: tuple[Constraint, ...],
+        path: tuple[Difference, ...],
         signs: tuple[bool, bool],
     ) -> Iterator[Occurrence]:
         """What the aggregates of a comparison look at: with more of it the comparison may become true, false, or
@@ -245,7 +245,7 @@ class _Walk:
         inner = signs if way > 0 else signs[::-1] if way < 0 else (True, True)
         for aggregate in aggregates(comparison):
             found: list[Occurrence] = []
-            ties: list[Constraint] = []
+            ties: list[Difference] = []
             for literal in aggregate.body:
                 if isinstance(literal, Comparison):
                     ties.extend(_ties(literal, self.timing.discrete))
@@ -257,14 +257,14 @@ class _Walk:
             for each in found:
                 yield replace(each, path=(*each.path, *ties), aggregated=True)
 
-    def inside(self, node: str, windows: tuple[tuple[str, Window], ...]) -> Iterator[Constraint]:
+    def inside(self, node: str, windows: tuple[tuple[str, Window], ...]) -> Iterator[Difference]:
         for evaluated, window in windows:
             low, high = window_range(window, self.timing.discrete)
             if (low, high) != (-INF, INF):
                 yield node, evaluated, low, high
 
 
-def _ties(comparison: Comparison, discrete: bool) -> Iterator[Constraint]:
+def _ties(comparison: Comparison, discrete: bool) -> Iterator[Difference]:
     """What a comparison of times says about their distance."""
     bounds, found = Differences(), difference(comparison)
     if found is None or len(found[0]) > 2 or comparison.operator == "!=":

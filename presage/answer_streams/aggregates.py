@@ -12,15 +12,15 @@ from typing import Any
 from presage.analysis.aggregates import direction
 from presage.answer_streams.ordering import Ordering, unknown_of
 from presage.answer_streams.streams import FiniteStream
-from presage.answer_streams.values import Binding, Value, compares, solved, value_of
-from presage.core.formulas import All, Formula, Gathered, Measured, walk
+from presage.answer_streams.values import Assignment, ValueOrInvented, compares, solved, value_of
+from presage.core.formulas import All, CoreFormula, Gathered, Measured, walk
 from presage.model.aggregating import worth
 from presage.model.formulas import Comparison
 from presage.model.values import NOW
 from presage.time.points import NEVER, Times
 
-Solution = tuple[dict[str, Value], Times]
-Solve = Callable[[Formula, Binding, FiniteStream, Times], list[Solution]]
+Solved = tuple[dict[str, ValueOrInvented], Times]
+Solve = Callable[[CoreFormula, Assignment, FiniteStream, Times], list[Solved]]
 Tuples = dict[tuple[Any, ...], Times]
 """The tuples of an aggregate's set, and when each is in it."""
 
@@ -30,16 +30,16 @@ class AggregateCompiler:
         """`solve` finds with which values, and when, a formula holds in a part of the stream."""
         self.solve, self.ordering = solve, ordering
         # Formulas are known by identity, so those that were asked about must stay alive.
-        self._bodies: dict[int, tuple[Formula, Gathered]] = {}
+        self._bodies: dict[int, tuple[CoreFormula, Gathered]] = {}
 
-    def compared(self, measured: Measured, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
+    def compared(self, measured: Measured, binding: Assignment, stream: FiniteStream, when: Times) -> Iterator[Solved]:
         """With which values, and when, a comparison with aggregates is true."""
         for found, sets in self._grouped(list(measured.sets), dict(binding), stream, when):
             missing = set(self.ordering.names(measured)) - found.keys()
             unknown = unknown_of(measured, set(found)) if missing else None
             if missing and unknown is None:
                 continue  # the ordering has seen to it that there is a value to look for
-            merged: dict[Value | None, Times] = {}
+            merged: dict[ValueOrInvented | None, Times] = {}
             for piece in _pieces(when, [times for each in sets.values() for times in each.values()]):
                 value = _at(measured, sets, found, unknown, piece.first)
                 if value is not False:
@@ -48,15 +48,15 @@ class AggregateCompiler:
             for key, times in merged.items():
                 yield (found if unknown is None or key is None else {**found, unknown: key}), times
 
-    def _body(self, gathered: Gathered) -> Formula:
+    def _body(self, gathered: Gathered) -> CoreFormula:
         known = self._bodies.get(id(gathered))
         if known is None:
             known = self._bodies[id(gathered)] = (All(gathered.body), gathered)
         return known[0]
 
     def _grouped(
-        self, rest: list[Gathered], binding: dict[str, Value], stream: FiniteStream, when: Times
-    ) -> Iterator[tuple[dict[str, Value], dict[str, Tuples]]]:
+        self, rest: list[Gathered], binding: dict[str, ValueOrInvented], stream: FiniteStream, when: Times
+    ) -> Iterator[tuple[dict[str, ValueOrInvented], dict[str, Tuples]]]:
         """Each choice of the variables that aggregates range over, with the tuples of each aggregate."""
         if not rest:
             yield binding, {}
@@ -66,7 +66,7 @@ class AggregateCompiler:
         if any(each not in binding for each in shared if each not in aggregate.binds):
             return
         known = {each: binding[each] for each in (*shared, NOW) if each in binding}
-        groups: dict[tuple[Value, ...], Tuples] = {}
+        groups: dict[tuple[ValueOrInvented, ...], Tuples] = {}
         over = [each for each in aggregate.binds if each not in binding]
         for found, times in self.solve(self._body(aggregate), known, stream, when):
             values = tuple(value_of(term, found) for term in aggregate.terms)
@@ -84,12 +84,12 @@ class AggregateCompiler:
 def _at(
     measured: Measured,
     sets: dict[str, Tuples],
-    binding: dict[str, Value],
+    binding: dict[str, ValueOrInvented],
     unknown: str | None,
     at: int,
-) -> Value | bool:
+) -> ValueOrInvented | bool:
     """Whether a comparison is true at a time, or the value it gives to what is unknown."""
-    values: dict[str, Value] = {}
+    values: dict[str, ValueOrInvented] = {}
     plain = measured.comparison
     for aggregate in measured.sets:
         name = aggregate.name
@@ -115,7 +115,7 @@ def only_grows(measured: Measured) -> bool:
     return isinstance(measured.written, Comparison) and direction(measured.written) == 1
 
 
-def not_between_bounds(formula: Formula) -> Iterator[Measured]:
+def not_between_bounds(formula: CoreFormula) -> Iterator[Measured]:
     """The comparisons in a formula that what holds at least and at most says nothing of."""
     return (node for node in walk(formula) if isinstance(node, Measured) and not only_grows(node))
 

@@ -6,30 +6,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from presage.answer_streams.aggregates import Solved
 from presage.answer_streams.compiling import BodyCompiler, Unsettled
 from presage.answer_streams.expressions import Expression, some_of
-from presage.answer_streams.formulas import Evaluator, Solution
+from presage.answer_streams.formulas import Evaluator
 from presage.answer_streams.grounding import bounds, ground_program
 from presage.answer_streams.ordering import Ordering
 from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.solving import consequences
-from presage.answer_streams.streams import Facts
-from presage.answer_streams.values import Value
-from presage.core.formulas import Formula, times_named, uses_now
+from presage.answer_streams.streams import FactsInTime
+from presage.answer_streams.values import ValueOrInvented
+from presage.core.formulas import CoreFormula, times_named, uses_now
 from presage.model.formulas import variables
 from presage.model.statements import Question
 from presage.model.values import NOW
 from presage.rewrite.lowering import Lowering
 from presage.time.points import NEVER, Times
 
-Values = tuple[tuple[str, Value], ...]
+AnswerValues = tuple[tuple[str, ValueOrInvented], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """An answer: the values of the variables asked for, and the time."""
 
-    bindings: Values
+    bindings: AnswerValues
     at: int
 
 
@@ -52,17 +53,19 @@ class AskedQuestion:
         return Ordering(frozenset(times_named(self.formula)), self.world.static_names)
 
     @cached_property
-    def formula(self) -> Formula:
+    def formula(self) -> CoreFormula:
         """What is asked, in core; as it was written, since all its variables count."""
         return Lowering(discrete=True).formula(self.question.formula)
 
-    def evaluator(self, facts: Facts, opposite: Facts | None = None, unsettled: Unsettled | None = None) -> Evaluator:
+    def evaluator(
+        self, facts: FactsInTime, opposite: FactsInTime | None = None, unsettled: Unsettled | None = None
+    ) -> Evaluator:
         """Time variables stand for time points of the stream."""
         stream = self.world.stream(facts, opposite)
         constants = self.world.constants
         return Evaluator(stream, self.world.statics, lambda: constants(facts), self.ordering, stream.times, unsettled)
 
-    def solutions(self, evaluator: Evaluator, when: Times) -> Iterator[Solution]:
+    def solutions(self, evaluator: Evaluator, when: Times) -> Iterator[Solved]:
         formula, timeline = self.formula, self.world.timeline
         when &= timeline
         looks = [({NOW: at}, Times.at(at)) for at in when.points()] if uses_now(formula) else [({}, when)]
@@ -71,9 +74,9 @@ class AskedQuestion:
                 if all(_is_time_of(timeline, binding[name]) for name in self.ordering.times & binding.keys()):
                     yield binding, times
 
-    def replies(self, facts: Facts, when: Times) -> list[Reply]:
+    def replies(self, facts: FactsInTime, when: Times) -> list[Reply]:
         """The answers over a stream whose facts are known."""
-        asked, found = asked_variables(self.question), dict[Values, Times]()
+        asked, found = asked_variables(self.question), dict[AnswerValues, Times]()
         for binding, times in self.solutions(self.evaluator(facts), when):
             key = tuple((name, binding[name]) for name in asked)
             found[key] = found.get(key, NEVER) | times
@@ -97,5 +100,5 @@ class AskedQuestion:
         return None if truths is None else [reply for reply, true in zip(cases, truths, strict=True) if true]
 
 
-def _is_time_of(timeline: Times, value: Value) -> bool:
+def _is_time_of(timeline: Times, value: ValueOrInvented) -> bool:
     return isinstance(value, int) and value in timeline

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from presage.answer_streams.aggregates import not_between_bounds
 from presage.answer_streams.expressions import FALSE, TRUE, Expression, GroundLiteral, all_of, negated, some_of
 from presage.answer_streams.formulas import Evaluator, arguments_of
-from presage.answer_streams.streams import FiniteStream, Row, matched
-from presage.answer_streams.values import Binding, Ground, Value, compares
+from presage.answer_streams.streams import FiniteStream, TimedAtom, matched
+from presage.answer_streams.values import Assignment, Ground, ValueOrInvented, compares
 from presage.answer_streams.windows import Selecting, ends, length, select, visible
 from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Measured,
     Not,
@@ -67,12 +67,12 @@ class Unsettled:
             return False
         return not window.by or any(pattern.predicate in self.uncertain for pattern in window.by)
 
-    def touches(self, formula: Formula) -> bool:
+    def touches(self, formula: CoreFormula) -> bool:
         """Whether the truth of a formula may depend on such facts."""
         windows = (node.window for node in walk(formula) if isinstance(node, Rows))
         return any(atom.predicate in self.uncertain for atom in mentioned(formula)) or any(map(self, windows))
 
-    def refuse_aggregates(self, formula: Formula) -> None:
+    def refuse_aggregates(self, formula: CoreFormula) -> None:
         """What is looked for among the facts that may hold misses comparisons that fewer of them make true."""
         for measured in not_between_bounds(formula):
             if self.touches(measured):
@@ -92,16 +92,16 @@ class BodyCompiler:
         self.whole = StreamView(self.certain.whole, self.possible)
         self._open: dict[int, bool] = {}
 
-    def body(self, formula: Formula, binding: Binding, at: int) -> Expression:
+    def body(self, formula: CoreFormula, binding: Assignment, at: int) -> Expression:
         return self._compile(formula, binding, self.whole, at)
 
-    def is_open(self, formula: Formula) -> bool:
+    def is_open(self, formula: CoreFormula) -> bool:
         """Whether the truth of a formula may depend on uncertain facts."""
         if id(formula) not in self._open:
             self._open[id(formula)] = self.unsettled.touches(formula)
         return self._open[id(formula)]
 
-    def _compile(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
+    def _compile(self, formula: CoreFormula, binding: Assignment, view: StreamView, at: int) -> Expression:
         if not self.is_open(formula):
             return TRUE if self.certain.times(formula, binding, view.certain, Times.at(at)) else FALSE
         if view is not self.whole:
@@ -112,7 +112,7 @@ class BodyCompiler:
             self.known[key] = self._expression(formula, binding, view, at)
         return self.known[key]
 
-    def _expression(self, formula: Formula, binding: Binding, view: StreamView, at: int) -> Expression:
+    def _expression(self, formula: CoreFormula, binding: Assignment, view: StreamView, at: int) -> Expression:
         match formula:
             case Measured():
                 raise _not_evaluated(formula)
@@ -173,7 +173,7 @@ class BodyCompiler:
         farthest = max(low, whole.high + slack - at)
         return (at + distance for distance in range(low, min(high, farthest) + 1))
 
-    def _slack(self, formula: Formula) -> int:
+    def _slack(self, formula: CoreFormula) -> int:
         """How far past the ends of the stream the truth of a formula may still change."""
         total = 0
         for node in walk(formula):
@@ -186,7 +186,7 @@ class BodyCompiler:
                     total += length(node.hop) if isinstance(node, Seen) and node.hop is not None else 0
         return total
 
-    def _lasting(self, formula: Lasts, binding: Binding, view: StreamView, at: int) -> Expression:
+    def _lasting(self, formula: Lasts, binding: Assignment, view: StreamView, at: int) -> Expression:
         """The right side at one of the times, the left side at all times strictly between."""
         step = -1 if formula.is_past else 1
         cases: list[Expression] = []
@@ -241,16 +241,18 @@ class BodyCompiler:
                 yield conditions, StreamView(selected, selected)
 
 
-Decision = tuple[Row, bool]
+Decision = tuple[TimedAtom, bool]
 """A row, and whether it is there."""
 
 
-def _not_evaluated(formula: Formula) -> PresageError:
+def _not_evaluated(formula: CoreFormula) -> PresageError:
     names = ", ".join(f"`{name}`" for name in sorted({atom.predicate for atom in atoms(formula)}))
     return PresageError(f"an aggregate over {names}, on which models may differ, is not evaluated")
 
 
-def _decisions(window: RowsWindow, wanted: int, rows: list[Row], certain: set[Row]) -> Iterator[tuple[Decision, ...]]:
+def _decisions(
+    window: RowsWindow, wanted: int, rows: list[TimedAtom], certain: set[TimedAtom]
+) -> Iterator[tuple[Decision, ...]]:
     """Going away from now, each row is taken if it is there, until its partition has enough. Since of the rows
     at the farthest time the greatest stay, those ahead, which come least first, are all decided there."""
     keys = [_partition(window, row) for row in rows]
@@ -275,7 +277,7 @@ def _decisions(window: RowsWindow, wanted: int, rows: list[Row], certain: set[Ro
     return further(0, {}, {}) if wanted else iter(((),))
 
 
-def _partition(window: RowsWindow, row: Row) -> frozenset[tuple[str, Value]] | None:
+def _partition(window: RowsWindow, row: TimedAtom) -> frozenset[tuple[str, ValueOrInvented]] | None:
     if not window.by:
         return frozenset()
     key = matched(window.by, row[1])

@@ -15,7 +15,7 @@ from presage.answer_streams.grounding import bounds, derived_predicates, ground_
 from presage.answer_streams.program_world import ProgramWorld, declared_horizon, last_time
 from presage.answer_streams.restricted import one_model
 from presage.answer_streams.solving import answer_streams, consequences
-from presage.answer_streams.streams import NOTHING, Facts
+from presage.answer_streams.streams import NOTHING, FactsInTime
 from presage.answer_streams.values import Invented, canonical
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -27,7 +27,7 @@ from presage.time.points import FAR, Times
 class AnswerStream:
     """All that holds in one model, and what of it was derived."""
 
-    facts: Facts
+    facts: FactsInTime
     derived: tuple[Candidate, ...]
 
 
@@ -105,7 +105,7 @@ class Evaluation:
         return found
 
 
-def facts_at_times(facts: Facts, without: Facts = NOTHING, until: int = FAR) -> tuple[Candidate, ...]:
+def facts_at_times(facts: FactsInTime, without: FactsInTime = NOTHING, until: int = FAR) -> tuple[Candidate, ...]:
     """Each fact at each of its times up to one, by time, but for what is in others."""
     found = [
         (ground, time)

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 
 from presage.analysis.graph import components
 from presage.analysis.subject import Dependency
-from presage.answer_streams.aggregates import not_between_bounds
-from presage.answer_streams.formulas import Evaluator, Solution
+from presage.answer_streams.aggregates import Solved, not_between_bounds
+from presage.answer_streams.formulas import Evaluator
 from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
-from presage.answer_streams.streams import Facts
+from presage.answer_streams.streams import FactsInTime
 from presage.core.formulas import atoms
 from presage.errors import PresageError
 from presage.model.windows import RowsWindow
@@ -31,7 +31,7 @@ def groups(world: ProgramWorld, among: Iterable[str]) -> list[frozenset[str]]:
     return [frozenset(members[number]) for number in sorted(members)]
 
 
-def stratified_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> Facts:
+def stratified_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> FactsInTime:
     """The given facts and all that follows for the given predicates, from rules looked at at these times."""
     facts = world.data.copy()
     for group in groups(world, among):
@@ -52,7 +52,7 @@ def stratified_model(world: ProgramWorld, looks: Times, among: Iterable[str]) ->
 
 def _by_time(
     world: ProgramWorld,
-    facts: Facts,
+    facts: FactsInTime,
     rules: list[RuleView],
     inner: list[Dependency],
     group: frozenset[str],
@@ -84,7 +84,7 @@ def _by_time(
 
 
 def tell(
-    world: ProgramWorld, facts: Facts, view: RuleView, solutions: Iterable[Solution], group: frozenset[str]
+    world: ProgramWorld, facts: FactsInTime, view: RuleView, solutions: Iterable[Solved], group: frozenset[str]
 ) -> set[str]:
     """Adds what a rule derives for a group; gives back the predicates of which something is new."""
     changed: set[str] = set()
@@ -98,7 +98,9 @@ def tell(
     return changed
 
 
-def alternating(world: ProgramWorld, base: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> Facts:
+def alternating(
+    world: ProgramWorld, base: FactsInTime, rules: list[RuleView], group: frozenset[str], looks: Times
+) -> FactsInTime:
     for view in rules:
         for measured in not_between_bounds(view.body):
             if any(atom.predicate in group for atom in atoms(measured)):
@@ -121,8 +123,8 @@ def alternating(world: ProgramWorld, base: Facts, rules: list[RuleView], group: 
 
 def saturate(
     world: ProgramWorld,
-    facts: Facts,
-    opposite: Facts,
+    facts: FactsInTime,
+    opposite: FactsInTime,
     rules: list[RuleView],
     group: frozenset[str],
     looks: Times,
@@ -144,8 +146,8 @@ def saturate(
 def evaluator_of(
     world: ProgramWorld,
     view: RuleView,
-    facts: Facts,
-    opposite: Facts | None = None,
+    facts: FactsInTime,
+    opposite: FactsInTime | None = None,
     unsettled_rows: Callable[[RowsWindow], bool] | None = None,
 ) -> Evaluator:
     return Evaluator(

@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
-from presage.answer_streams.aggregates import AggregateCompiler
+from presage.answer_streams.aggregates import AggregateCompiler, Solved
 from presage.answer_streams.ordering import Ordering, determined
-from presage.answer_streams.streams import Facts, FiniteStream
-from presage.answer_streams.values import Arguments, Binding, Value, compares, linear, solved, value_of
+from presage.answer_streams.streams import FactsInTime, FiniteStream
+from presage.answer_streams.values import Arguments, Assignment, ValueOrInvented, compares, linear, solved, value_of
 from presage.answer_streams.windows import Selecting, ends, length, reach, selections
 from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Measured,
     Not,
@@ -44,10 +44,8 @@ from presage.model.values import NOW
 from presage.model.windows import RowsWindow
 from presage.time.points import EVER, FAR, NEVER, Times, since, until
 
-Solution = tuple[dict[str, Value], Times]
 
-
-def arguments_of(atom: Atom, binding: Binding) -> Arguments:
+def arguments_of(atom: Atom, binding: Assignment) -> Arguments:
     """The values of an atom's arguments, all of which are bound."""
     found = tuple(value_of(term, binding) for term in atom.arguments)
     assert None not in found, f"{atom} is open"
@@ -59,8 +57,8 @@ class Evaluator:
     """Solves formulas over one whole stream and what windows select from it."""
 
     whole: FiniteStream
-    statics: Facts
-    constants: Callable[[], Iterable[Value]]
+    statics: FactsInTime
+    constants: Callable[[], Iterable[ValueOrInvented]]
     """All the constants there are, for variables that nothing else gives values to."""
     ordering: Ordering
     variable_times: Times
@@ -69,28 +67,28 @@ class Evaluator:
     """Which windows count rows that may be there or not: all that might hold below them is found."""
     looked_until: int | None = None
     """Up to when rules were looked at before: of these, only instances that were not final then are new."""
-    _known: dict[tuple[object, ...], list[Solution]] = field(default_factory=dict)
+    _known: dict[tuple[object, ...], list[Solved]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.turned = self.whole.flipped()
         self.collector = AggregateCompiler(self._solve, self.ordering)
 
     @cached_property
-    def _constants(self) -> list[Value]:
+    def _constants(self) -> list[ValueOrInvented]:
         return list(self.constants())
 
-    def solve(self, formula: Formula, binding: Binding, when: Times) -> list[Solution]:
+    def solve(self, formula: CoreFormula, binding: Assignment, when: Times) -> list[Solved]:
         """Each binding of all variables, with the times among `when` at which the formula holds."""
         return self._solve(formula, binding, self.whole, when)
 
-    def times(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> Times:
+    def times(self, formula: CoreFormula, binding: Assignment, stream: FiniteStream, when: Times) -> Times:
         """When a formula holds, all variables of which are bound."""
         found = NEVER
         for _, times in self._solve(formula, binding, stream, when):
             found |= times
         return found
 
-    def _solve(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> list[Solution]:
+    def _solve(self, formula: CoreFormula, binding: Assignment, stream: FiniteStream, when: Times) -> list[Solved]:
         if not when:
             return []
         if isinstance(formula, (Atom, Comparison)) or not (stream is self.whole or stream is self.turned):
@@ -103,10 +101,10 @@ class Evaluator:
             known = self._known[key] = [({name: each[name] for name in names}, times) for each, times in found]
         return [({**binding, **each}, times) for each, times in known]
 
-    def _found(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> list[Solution]:
+    def _found(self, formula: CoreFormula, binding: Assignment, stream: FiniteStream, when: Times) -> list[Solved]:
         """The solutions, one for each binding."""
         names = self.ordering.names(formula)
-        merged: dict[Arguments, Solution] = {}
+        merged: dict[Arguments, Solved] = {}
         for found, times in self._each(formula, binding, stream, when):
             inside = times & when
             if inside:
@@ -115,7 +113,7 @@ class Evaluator:
                 merged[key] = (found, inside if before is None else before[1] | inside)
         return list(merged.values())
 
-    def _each(self, formula: Formula, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
+    def _each(self, formula: CoreFormula, binding: Assignment, stream: FiniteStream, when: Times) -> Iterator[Solved]:
         match formula:
             case Measured():
                 yield from self.collector.compared(formula, binding, stream, when)
@@ -165,14 +163,14 @@ class Evaluator:
 
     # -- atoms, comparisons, connectives ---------------------------------------------------------------
 
-    def _atom(self, atom: Atom, binding: Binding, stream: FiniteStream) -> Iterator[Solution]:
+    def _atom(self, atom: Atom, binding: Assignment, stream: FiniteStream) -> Iterator[Solved]:
         for found in self.statics.matches(atom, binding):
             yield found, EVER
         inside = stream.times
         for found in stream.facts.matches(atom, binding):
             yield found, stream.facts.times(atom.predicate, arguments_of(atom, found)) & inside
 
-    def _comparison(self, comparison: Comparison, binding: Binding) -> Iterator[Solution]:
+    def _comparison(self, comparison: Comparison, binding: Assignment) -> Iterator[Solved]:
         missing = set(self.ordering.names(comparison)) - binding.keys()
         unknown = determined(comparison, set(binding)) if missing else None
         if unknown is not None:
@@ -184,11 +182,11 @@ class Evaluator:
             if compares(comparison, full):
                 yield full, EVER
 
-    def _conjunction(self, formula: All, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
+    def _conjunction(self, formula: All, binding: Assignment, stream: FiniteStream, when: Times) -> Iterator[Solved]:
         steps = self.ordering.steps(formula, binding)
         comparisons = [part for part in formula.parts if isinstance(part, Comparison)]
 
-        def further(place: int, found: dict[str, Value], times: Times) -> Iterator[Solution]:
+        def further(place: int, found: dict[str, ValueOrInvented], times: Times) -> Iterator[Solved]:
             if place == len(steps):
                 yield found, times
                 return
@@ -202,7 +200,7 @@ class Evaluator:
 
         yield from further(0, dict(binding), when)
 
-    def _held_between(self, name: str, comparisons: list[Comparison], binding: Binding) -> Iterator[Value]:
+    def _held_between(self, name: str, comparisons: list[Comparison], binding: Assignment) -> Iterator[ValueOrInvented]:
         """The times that comparisons with known values leave to a variable."""
         low, high = -FAR, FAR
         for comparison in comparisons:
@@ -218,20 +216,20 @@ class Evaluator:
                 low = max(low, math.ceil(edge))
         yield from (self.variable_times & Times.between(low, high)).points()
 
-    def _all(self, formula: Formula, binding: Binding) -> Iterator[dict[str, Value]]:
+    def _all(self, formula: CoreFormula, binding: Assignment) -> Iterator[dict[str, ValueOrInvented]]:
         """The binding with every value there is for the variables of the formula that are still open."""
         missing = [name for name in self.ordering.names(formula) if name not in binding]
         if not missing:
             yield dict(binding)
             return
         name, times = missing[0], missing[0] in self.ordering.times
-        values: Iterable[Value] = self.variable_times.points() if times else self._constants
+        values: Iterable[ValueOrInvented] = self.variable_times.points() if times else self._constants
         for value in values:
             yield from self._all(formula, {**binding, name: value})
 
     # -- time ------------------------------------------------------------------------------------------
 
-    def pinned_time(self, pin: At | Pinpoint, binding: Binding) -> int | None:
+    def pinned_time(self, pin: At | Pinpoint, binding: Assignment) -> int | None:
         """Where a pin points; none if that is no time, or not known."""
         offset = length(pin.offset)
         if pin.base is None:
@@ -239,7 +237,7 @@ class Evaluator:
         base = binding.get(NOW if isinstance(pin.base, Now) else pin.base.name)
         return base + offset if isinstance(base, int) else None
 
-    def _pinned(self, formula: At, binding: Binding, stream: FiniteStream) -> Iterator[Solution]:
+    def _pinned(self, formula: At, binding: Assignment, stream: FiniteStream) -> Iterator[Solved]:
         inner, name, offset = formula.part, formula.variable, length(formula.offset)
         if name is not None and name not in binding:
             inside = self.variable_times.spread(offset, offset) & stream.times
@@ -257,14 +255,20 @@ class Evaluator:
             yield found, Times.at(at) if stream.is_point else EVER
 
     def _moved(
-        self, formula: Formula, reached: Reach, inner: Formula, binding: Binding, stream: FiniteStream, when: Times
-    ) -> Iterator[Solution]:
+        self,
+        formula: CoreFormula,
+        reached: Reach,
+        inner: CoreFormula,
+        binding: Assignment,
+        stream: FiniteStream,
+        when: Times,
+    ) -> Iterator[Solved]:
         """A formula at some time within reach, or at every such time."""
         low, high = ends(reached)
         for found, times in self._solve(inner, binding, stream, when.spread(low, high)):
             yield found, times.shrunk(-high, -low) if isinstance(formula, Every) else times.spread(-high, -low)
 
-    def _lasting(self, formula: Lasts, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
+    def _lasting(self, formula: Lasts, binding: Assignment, stream: FiniteStream, when: Times) -> Iterator[Solved]:
         low, high = ends(formula.reach)
         ends_at = when.spread(low, high)
         if formula.is_past:
@@ -275,7 +279,7 @@ class Evaluator:
         for found, right in self._solve(formula.right, binding, stream, ends_at):
             # Where nothing lies between, the left side need not hold anywhere.
             if combine(NEVER, right, low, high) & when:
-                candidates: Iterable[dict[str, Value]] = self._all(formula, found)
+                candidates: Iterable[dict[str, ValueOrInvented]] = self._all(formula, found)
             else:
                 candidates = [full for full, _ in self._solve(formula.left, found, stream, between)]
             for full in candidates:
@@ -284,7 +288,7 @@ class Evaluator:
 
     # -- windows ---------------------------------------------------------------------------------------
 
-    def _windowed(self, window: Selecting, binding: Binding, stream: FiniteStream, when: Times) -> Iterator[Solution]:
+    def _windowed(self, window: Selecting, binding: Assignment, stream: FiniteStream, when: Times) -> Iterator[Solved]:
         inner = window.part
         if isinstance(window, Rows) and self.unsettled_rows is not None and self.unsettled_rows(window.window):
             # Below a negation, what might not hold is left out instead.
@@ -299,7 +303,7 @@ class Evaluator:
         for selected, at in selections(window, stream, self.whole, when):
             yield from self._solve(inner, binding, selected, at)
 
-    def _possible(self, formula: Formula, binding: Binding) -> Iterator[dict[str, Value]]:
+    def _possible(self, formula: CoreFormula, binding: Assignment) -> Iterator[dict[str, ValueOrInvented]]:
         """Every binding with which a formula could hold at some time in some part of the stream."""
         match formula:
             case Comparison():
@@ -307,7 +311,7 @@ class Evaluator:
             case Atom():
                 yield from (found for found, _ in self._atom(formula, binding, self.whole))
             case All():
-                joined: list[dict[str, Value]] = [dict(binding)]
+                joined: list[dict[str, ValueOrInvented]] = [dict(binding)]
                 for step in self.ordering.steps(formula, binding):
                     if not isinstance(step, str):
                         joined = [more for each in joined for more in self._possible(step, each)]
@@ -333,7 +337,7 @@ class Evaluator:
             case _:
                 yield from self._possible(formula.part, binding)
 
-    def _sliding(self, window: Seen, binding: Binding, stream: FiniteStream) -> Iterable[Solution] | None:
+    def _sliding(self, window: Seen, binding: Assignment, stream: FiniteStream) -> Iterable[Solved] | None:
         """A sliding window over a formula that looks at one time only is an operator, cut to the stream: no need to
         look at each window by itself."""
         low, high = reach(window, 0)

@@ -17,8 +17,8 @@ from presage.answer_streams.expressions import FALSE, Candidate, Expression
 from presage.answer_streams.fixpoint import evaluator_of, groups, saturate, stratified_model
 from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
-from presage.answer_streams.streams import Facts
-from presage.answer_streams.values import Binding
+from presage.answer_streams.streams import FactsInTime
+from presage.answer_streams.values import Assignment
 from presage.time.points import FAR, Times
 
 
@@ -32,7 +32,7 @@ class GroundRule:
 
 @dataclass(frozen=True, slots=True)
 class GroundProgram:
-    certain: Facts
+    certain: FactsInTime
     """What is given or holds in every answer stream."""
     rules: tuple[GroundRule, ...]
 
@@ -45,8 +45,8 @@ def derived_predicates(subject: Subject) -> frozenset[str]:
 class Bounds:
     """The least and the greatest that answer streams can contain."""
 
-    certain: Facts
-    possible: Facts
+    certain: FactsInTime
+    possible: FactsInTime
     unsettled: Unsettled
 
 
@@ -87,7 +87,7 @@ def ground_program(world: ProgramWorld, looks: Times, around: Bounds | None = No
 
 
 def _instance(
-    world: ProgramWorld, view: RuleView, binding: Binding, time: int, certain: Facts, body: Expression
+    world: ProgramWorld, view: RuleView, binding: Assignment, time: int, certain: FactsInTime, body: Expression
 ) -> Iterator[GroundRule]:
     if not view.rule.conclusions:
         yield GroundRule((), body)

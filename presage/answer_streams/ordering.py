@@ -9,8 +9,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Measured,
     Not,
@@ -23,7 +23,7 @@ from presage.core.formulas import (
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Case, Function, subterms, term_variables
 
-Step = Union[Formula, str]
+Task = Union[CoreFormula, str]
 """A part to solve, or the name of a time variable whose values the comparisons leave to be tried."""
 
 
@@ -35,11 +35,11 @@ class Ordering:
         self.times, self.statics = times, statics
         self._names: dict[int, tuple[str, ...]] = {}
         self._windows: dict[int, Seen] = {}
-        self._orders: dict[tuple[int, frozenset[str]], list[Step]] = {}
+        self._orders: dict[tuple[int, frozenset[str]], list[Task]] = {}
         # Formulas are known by identity, so those that were asked about must stay alive.
-        self._kept: list[Formula] = []
+        self._kept: list[CoreFormula] = []
 
-    def names(self, formula: Formula) -> tuple[str, ...]:
+    def names(self, formula: CoreFormula) -> tuple[str, ...]:
         """The variables of a formula, each once."""
         found = self._names.get(id(formula))
         if found is None:
@@ -56,16 +56,16 @@ class Ordering:
             self._kept.append(formula)
         return found
 
-    def steps(self, conjunction: All, bound: Iterable[str]) -> list[Step]:
+    def steps(self, conjunction: All, bound: Iterable[str]) -> list[Task]:
         known = frozenset(bound) & frozenset(self.names(conjunction))
         key = (id(conjunction), known)
         if key not in self._orders:
             self._orders[key] = self._order(conjunction.parts, set(known))
         return self._orders[key]
 
-    def _order(self, parts: tuple[Formula, ...], bound: set[str]) -> list[Step]:
-        waiting: list[Formula] = list(parts)
-        steps: list[Step] = []
+    def _order(self, parts: tuple[CoreFormula, ...], bound: set[str]) -> list[Task]:
+        waiting: list[CoreFormula] = list(parts)
+        steps: list[Task] = []
         while waiting:
             ranked = [(self._rank(part, bound), place) for place, part in enumerate(waiting)]
             (rank, *_), place = min(ranked)
@@ -80,7 +80,7 @@ class Ordering:
             bound.update(self.names(part))
         return steps
 
-    def _rank(self, part: Formula, bound: set[str]) -> tuple[int, int]:
+    def _rank(self, part: CoreFormula, bound: set[str]) -> tuple[int, int]:
         missing = set(self.names(part)) - bound
         if isinstance(part, Measured) and missing:
             # An aggregate gives values to what nothing else does, and comes after all else.
@@ -97,7 +97,7 @@ class Ordering:
         everlasting = 0 if self._has_times(part) else _MANY
         return _FINDS, everlasting + len(missing) - len(set(self.names(part)) & bound)
 
-    def _held_between(self, parts: list[Formula], bound: set[str]) -> str | None:
+    def _held_between(self, parts: list[CoreFormula], bound: set[str]) -> str | None:
         """A time variable that comparisons with known values bound."""
         for part in parts:
             if isinstance(part, Comparison) and part.operator != "!=":
@@ -106,7 +106,7 @@ class Ordering:
                     return missing.pop()
         return None
 
-    def guesses(self, formula: Formula, bound: set[str]) -> bool:
+    def guesses(self, formula: CoreFormula, bound: set[str]) -> bool:
         """Whether some variable gets its values by trying all there are."""
         match formula:
             case Atom():
@@ -134,7 +134,7 @@ class Ordering:
             case _:
                 return any(self.guesses(part, bound) for part in children(formula))
 
-    def _has_times(self, formula: Formula) -> bool:
+    def _has_times(self, formula: CoreFormula) -> bool:
         """Whether a formula holds at the times of some facts, or at no open time."""
         match formula:
             case Atom(predicate=predicate):

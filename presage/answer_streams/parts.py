@@ -16,7 +16,7 @@ from itertools import islice
 
 from presage.answer_streams.expressions import TRUE, Candidate, GroundLiteral, candidates_of, some_of
 from presage.answer_streams.grounding import GroundProgram, GroundRule
-from presage.answer_streams.solving import Choice, answer_streams, consequences
+from presage.answer_streams.solving import ChosenFacts, answer_streams, consequences
 from presage.answer_streams.streams import NOTHING
 from presage.answer_streams.values import Ground
 from presage.time.points import FAR, NEVER, Times
@@ -32,7 +32,7 @@ Pending = Mapping[Ground, Times]
 class OpenState:
     """Answer streams that agree on all that can still be looked at."""
 
-    true: Choice
+    true: ChosenFacts
     pending: Pending
 
 
@@ -247,13 +247,13 @@ class OpenParts:
     def _fold(
         self,
         part: OpenPart,
-        streams: Sequence[Choice],
+        streams: Sequence[ChosenFacts],
         in_sight: set[Candidate],
         asked: Sequence[Candidate],
         top: list[GroundRule],
     ) -> list[Candidate]:
         """Replaces the bottom's rules by what their answer streams say of the facts in sight."""
-        groups: dict[Choice, dict[Ground, Times]] = {}
+        groups: dict[ChosenFacts, dict[Ground, Times]] = {}
         for stream in streams:
             holds = _holding(part.choices, stream)
             for ground, time in asked:
@@ -335,7 +335,7 @@ def _pending(choices: Sequence[tuple[OpenState, ...]]) -> dict[Candidate, list[C
     return found
 
 
-def _holding(choices: Sequence[tuple[OpenState, ...]], stream: Choice) -> dict[Ground, Times]:
+def _holding(choices: Sequence[tuple[OpenState, ...]], stream: ChosenFacts) -> dict[Ground, Times]:
     """What is pending in the states of an answer stream."""
     found: dict[Ground, Times] = {}
     for number, states in enumerate(choices):

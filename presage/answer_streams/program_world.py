@@ -9,8 +9,8 @@ from functools import cached_property
 from presage.analysis.subject import Subject
 from presage.answer_streams.rules import RuleView
 from presage.answer_streams.settling import SettlingTimes
-from presage.answer_streams.streams import Facts, FiniteStream
-from presage.answer_streams.values import Invented, Value
+from presage.answer_streams.streams import FactsInTime, FiniteStream
+from presage.answer_streams.values import Invented, ValueOrInvented
 from presage.answer_streams.windows import ends, length
 from presage.errors import PresageError
 from presage.io.facts import Fact
@@ -38,9 +38,9 @@ class ProgramWorld:
     looked_until: int | None = None
     """Up to when rules were looked at before, if only what is new since then is wanted."""
     chase_limit: int = MOST_INVENTED
-    invented: set[Value] = field(default_factory=set)
+    invented: set[ValueOrInvented] = field(default_factory=set)
 
-    def count_invented(self, rule: Rule, values: Iterable[Value]) -> None:
+    def count_invented(self, rule: Rule, values: Iterable[ValueOrInvented]) -> None:
         """Refuses more invented values than allowed, and names the rule that keeps inventing."""
         self.invented.update(value for value in values if isinstance(value, Invented))
         if len(self.invented) > self.chase_limit:
@@ -66,9 +66,9 @@ class ProgramWorld:
         return frozenset(name for name, each in self.subject.predicates.items() if each.is_static)
 
     @cached_property
-    def statics(self) -> Facts:
+    def statics(self) -> FactsInTime:
         """Background knowledge, which holds always and is inside every window."""
-        found = Facts()
+        found = FactsInTime()
         for fact in self.given:
             if fact.predicate in self.static_names:
                 found.add((fact.predicate, fact.arguments), EVER, counted=False)
@@ -89,27 +89,27 @@ class ProgramWorld:
         )
 
     @cached_property
-    def data(self) -> Facts:
+    def data(self) -> FactsInTime:
         """The facts the stream brought, on the timeline. They are read only: take a copy to add to."""
-        return Facts.given(
+        return FactsInTime.given(
             ((fact.predicate, fact.arguments), (max(self.low, first), min(self.high, last)))
             for fact in self.given
             if fact.predicate not in self.static_names
             for first, last in (span_of(fact),)
         )
 
-    def stream(self, facts: Facts, opposite: Facts | None = None) -> FiniteStream:
+    def stream(self, facts: FactsInTime, opposite: FactsInTime | None = None) -> FiniteStream:
         return FiniteStream(self.low, self.high, facts, facts if opposite is None else opposite)
 
-    def constants(self, facts: Facts) -> list[Value]:
+    def constants(self, facts: FactsInTime) -> list[ValueOrInvented]:
         """The constants of the program, of what is asked, and of all facts; not the numbers in pins."""
-        found: dict[Value, None] = dict.fromkeys(self._written)
+        found: dict[ValueOrInvented, None] = dict.fromkeys(self._written)
         for (_, arguments), _ in (*self.statics.ground(), *facts.ground()):
             found.update(dict.fromkeys(arguments))
         return list(found)
 
     @cached_property
-    def _written(self) -> list[Value]:
+    def _written(self) -> list[ValueOrInvented]:
         formulas = [formula for rule in self.subject.program.rules for formula in rule.formulas()]
         if self.question is not None:
             formulas.append(self.question)
@@ -124,7 +124,7 @@ def span_of(fact: Fact) -> tuple[int, int]:
     return length(fact.low), FAR if fact.high is None else length(fact.high)
 
 
-def _constants(formula: Formula) -> Iterator[Value]:
+def _constants(formula: Formula) -> Iterator[ValueOrInvented]:
     for node in walk(formula):
         if isinstance(node, Atom):
             terms: Iterable[Term] = node.arguments

@@ -15,20 +15,20 @@ from presage.answer_streams.fixpoint import evaluator_of, saturate, stratified_m
 from presage.answer_streams.formulas import arguments_of
 from presage.answer_streams.program_world import ProgramWorld
 from presage.answer_streams.rules import RuleView
-from presage.answer_streams.streams import Facts
-from presage.answer_streams.values import Binding, Value
+from presage.answer_streams.streams import FactsInTime
+from presage.answer_streams.values import Assignment, ValueOrInvented
 from presage.errors import PresageError
 from presage.time.points import Times
 
 
-def one_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> Facts:
+def one_model(world: ProgramWorld, looks: Times, among: Iterable[str]) -> FactsInTime:
     """The given facts and all that follows for the given predicates, as the program wants values invented."""
     if world.subject.program.chase == "restricted":
         return restricted_model(world, looks)
     return stratified_model(world, looks, among)
 
 
-def restricted_model(world: ProgramWorld, looks: Times) -> Facts:
+def restricted_model(world: ProgramWorld, looks: Times) -> FactsInTime:
     """The given facts and all that follows, with values invented only where needed."""
     facts = world.data.copy()
     for group in _groups(world):
@@ -65,9 +65,11 @@ def _groups(world: ProgramWorld) -> list[frozenset[str]]:
     return [frozenset(members[number]) for number in sorted(members)]
 
 
-def _invent(world: ProgramWorld, facts: Facts, rules: list[RuleView], group: frozenset[str], looks: Times) -> bool:
+def _invent(
+    world: ProgramWorld, facts: FactsInTime, rules: list[RuleView], group: frozenset[str], looks: Times
+) -> bool:
     """Satisfies the earliest heads that are not satisfied; tells whether there were any."""
-    waiting: list[tuple[int, RuleView, dict[str, Value], Times]] = []
+    waiting: list[tuple[int, RuleView, dict[str, ValueOrInvented], Times]] = []
     for view in rules:
         for binding, times in list(view.solutions(evaluator_of(world, view, facts), looks)):
             for point in times.points() if not view.is_timeless else [times.first]:
@@ -82,12 +84,12 @@ def _invent(world: ProgramWorld, facts: Facts, rules: list[RuleView], group: fro
     return bool(waiting)
 
 
-def _is_satisfied(world: ProgramWorld, facts: Facts, view: RuleView, binding: Binding, at: Times) -> bool:
+def _is_satisfied(world: ProgramWorld, facts: FactsInTime, view: RuleView, binding: Assignment, at: Times) -> bool:
     """Whether some values for the variables of `exists` make all atoms of the head true."""
     invented = {each.name for each in view.rule.exists}
     wanted = [(head.atom, derived & world.timeline) for head, _, derived in view.derived(binding, at)]
 
-    def go(place: int, chosen: Binding) -> bool:
+    def go(place: int, chosen: Assignment) -> bool:
         if place == len(wanted):
             return True
         atom, times = wanted[place]

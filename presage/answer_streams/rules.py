@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from presage.analysis.timeless import is_timeless
-from presage.answer_streams.formulas import Evaluator, Solution, arguments_of
+from presage.answer_streams.aggregates import Solved
+from presage.answer_streams.formulas import Evaluator, arguments_of
 from presage.answer_streams.ordering import Ordering
 from presage.answer_streams.settling import SettlingTimes, settled_after
-from presage.answer_streams.values import Binding, Ground, Invented, Value
+from presage.answer_streams.values import Assignment, Ground, Invented, ValueOrInvented
 from presage.answer_streams.windows import ends, length
-from presage.core.formulas import All, At, Formula, uses_now, variables, walk, walk_outside
+from presage.core.formulas import All, At, CoreFormula, uses_now, variables, walk, walk_outside
 from presage.core.rules import Conclusion, CoreRule, Pinpoint
 from presage.model.terms import Now, Variable
 from presage.model.values import NOW
@@ -31,7 +32,7 @@ class RuleView:
     arrived. Instances that hang on what may change are not looked at yet."""
 
     @cached_property
-    def body(self) -> Formula:
+    def body(self) -> CoreFormula:
         return All(self.rule.body) if len(self.rule.body) != 1 else self.rule.body[0]
 
     @cached_property
@@ -70,7 +71,7 @@ class RuleView:
         most = max((abs(length(pin.offset)) for pin in self.pins if pin.base is not None), default=0)
         return Times.between(low - most, high + most)
 
-    def solutions(self, evaluator: Evaluator, looks: Times, binding: Binding | None = None) -> Iterator[Solution]:
+    def solutions(self, evaluator: Evaluator, looks: Times, binding: Assignment | None = None) -> Iterator[Solved]:
         """The bindings that satisfy the body, each with the times at which the rule is looked at."""
         start = binding or {}
         if self.is_timeless and looks:
@@ -83,9 +84,9 @@ class RuleView:
 
     def telling(
         self, evaluator: Evaluator, head: Conclusion, time: int, looks: Times, forward: bool
-    ) -> Iterator[Solution]:
+    ) -> Iterator[Solved]:
         """The solutions whose head says something of a time, and of no earlier one (or no later one)."""
-        start: dict[str, Value] = {}
+        start: dict[str, ValueOrInvented] = {}
         near, far = ends(head.reach)
         shift: int | None = None
         if isinstance(head.base, Now):
@@ -104,7 +105,7 @@ class RuleView:
             looks &= Times.between(low, high)
         yield from self.solutions(evaluator, looks, start)
 
-    def _existing(self, evaluator: Evaluator, binding: Binding, looks: Times) -> Iterator[Solution]:
+    def _existing(self, evaluator: Evaluator, binding: Assignment, looks: Times) -> Iterator[Solved]:
         """An instance in which a pin points before the start of the stream, or to no time, does not exist."""
         low, high = evaluator.whole.low, evaluator.whole.high
         looks &= Times.between(low, high - max(0, self.settled_after))
@@ -121,7 +122,7 @@ class RuleView:
                 if times:
                     yield found, times
 
-    def _new_looks(self, evaluator: Evaluator, binding: Binding, times: Times, before: int) -> Times:
+    def _new_looks(self, evaluator: Evaluator, binding: Assignment, times: Times, before: int) -> Times:
         """When an instance is looked at that was not final at a time before."""
         if not self._is_settled(evaluator, binding, before):
             return times
@@ -134,7 +135,7 @@ class RuleView:
             return 0
         return max((settled_after(literal, self.lag) for literal in self.rule.body), default=0)
 
-    def _is_settled(self, evaluator: Evaluator, binding: Binding, high: int) -> bool:
+    def _is_settled(self, evaluator: Evaluator, binding: Assignment, high: int) -> bool:
         """Whether what the body pins to fixed times is final."""
         if self.lag is None:
             return True
@@ -148,7 +149,7 @@ class RuleView:
                         return False
         return True
 
-    def derived(self, binding: Binding, times: Times) -> Iterator[tuple[Conclusion, Ground, Times]]:
+    def derived(self, binding: Assignment, times: Times) -> Iterator[tuple[Conclusion, Ground, Times]]:
         """What the head says, for each of its atoms, when it is looked at at these times."""
         rule = self.rule
         if not rule.exists:
@@ -159,7 +160,7 @@ class RuleView:
             full = {**binding, **self._invented(binding, None if anytime else looks.first)}
             yield from ((each, *_derived(each, full, looks)) for each in rule.conclusions)
 
-    def _invented(self, binding: Binding, at: int | None) -> dict[str, Value]:
+    def _invented(self, binding: Assignment, at: int | None) -> dict[str, ValueOrInvented]:
         """Values for the variables of `exists`, by what the head shows; time counts unless they are lasting."""
         invented = {variable.name for variable in self.rule.exists}
         shown = {variable.name for each in self.rule.conclusions for variable in variables(each.atom)}
@@ -171,7 +172,7 @@ class RuleView:
         return {name: Invented(self.number, name, frontier) for name in invented}
 
 
-def _derived(head: Conclusion, binding: Binding, times: Times) -> tuple[Ground, Times]:
+def _derived(head: Conclusion, binding: Assignment, times: Times) -> tuple[Ground, Times]:
     """The atom that a head says, and when, looked at at these times."""
     ground = head.atom.predicate, arguments_of(head.atom, binding)
     near, far = ends(head.reach)

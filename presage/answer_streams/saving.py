@@ -13,7 +13,7 @@ from presage.answer_streams.expressions import AllParts, Candidate, Expression, 
 from presage.answer_streams.grounding import GroundRule
 from presage.answer_streams.parts import OpenPart, OpenState
 from presage.answer_streams.streams import Table
-from presage.answer_streams.values import Arguments, Ground, Invented, Value
+from presage.answer_streams.values import Arguments, Ground, Invented, ValueOrInvented
 from presage.io.facts import Fact
 from presage.model.terms import Number, number
 from presage.time.points import Times
@@ -21,7 +21,7 @@ from presage.time.points import Times
 PartsMemory = tuple[bool, list[OpenPart], dict[Candidate, list[GroundRule]]]
 
 
-def value(given: Value | Number | None) -> Any:
+def value(given: ValueOrInvented | Number | None) -> Any:
     if isinstance(given, Fraction):
         return {"n": given.numerator, "d": given.denominator}
     if isinstance(given, Invented):

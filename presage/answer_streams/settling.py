@@ -21,8 +21,8 @@ from presage.analysis.timing import HeadAtom, RuleTiming, time_rule
 from presage.answer_streams.windows import ends, length
 from presage.core.formulas import (
     At,
+    CoreFormula,
     Every,
-    Formula,
     Gathered,
     Lasts,
     Measured,
@@ -154,7 +154,7 @@ def _first_look(timing: RuleTiming, rule: CoreRule, head: HeadAtom) -> int:
     return latest
 
 
-def _slides(formula: Formula) -> bool:
+def _slides(formula: CoreFormula) -> bool:
     if isinstance(formula, Seen):
         return formula.hop in (None, 1)
     return not isinstance(formula, Rows)
@@ -209,7 +209,7 @@ def longest_wait(subject: Subject, lag: SettlingTimes) -> int:
 NOTHING_AHEAD = -FAR
 
 
-def settled_after(formula: Formula, lag: SettlingTimes, in_window: bool = False) -> int:
+def settled_after(formula: CoreFormula, lag: SettlingTimes, in_window: bool = False) -> int:
     """How long after the time at which a formula is looked at its truth is final, pins to other times aside;
     `FAR` if it never is."""
     match formula:
@@ -253,7 +253,7 @@ def settled_after(formula: Formula, lag: SettlingTimes, in_window: bool = False)
             return max((settled_after(part, lag, in_window) for part in children(formula)), default=NOTHING_AHEAD)
 
 
-def _in_sight(reach: Reach, inner: Formula, lag: SettlingTimes) -> int:
+def _in_sight(reach: Reach, inner: CoreFormula, lag: SettlingTimes) -> int:
     """What a window selects is known when its far edge is past, however far back is looked from there."""
     inside = settled_after(inner, lag, True)
     return _sum(ends(reach)[1], inside if inside == NOTHING_AHEAD else max(0, inside))

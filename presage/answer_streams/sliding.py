@@ -21,7 +21,7 @@ from presage.answer_streams.fixpoint import alternating, groups, saturate
 from presage.answer_streams.grounding import Bounds, GroundRule, derived_predicates, ground_program
 from presage.answer_streams.program_world import ProgramWorld, span_of
 from presage.answer_streams.settling import SettlingTimes, settled_after
-from presage.answer_streams.streams import Facts
+from presage.answer_streams.streams import FactsInTime
 from presage.answer_streams.values import Ground
 from presage.answer_streams.windows import length
 from presage.core.formulas import At, walk
@@ -51,10 +51,10 @@ def _settled(rule: CoreRule, anchor: str, lag: SettlingTimes) -> int:
     return max((0, *waits))
 
 
-class Certain(Facts):
+class Certain(FactsInTime):
     """Certain facts; each new one is told to the possible ones as well."""
 
-    def __init__(self, possible: Facts) -> None:
+    def __init__(self, possible: FactsInTime) -> None:
         super().__init__()
         self.possible = possible
 
@@ -83,7 +83,7 @@ class Grounder:
         self._farthest = max((0, *self.reach.values(), *pinned))
         self._keeps = max((self._farthest, *lag.of.values())) + 1
         self._starts_alone = any(each.starts_alone for each in found)
-        self.possible = Facts()
+        self.possible = FactsInTime()
         self.certain = Certain(self.possible)
         self.uncertain = uncertain_predicates(subject)
         self.world = ProgramWorld(subject, tuple(statics), 0, 0, lag=lag)

@@ -32,13 +32,13 @@ from presage.answer_streams.expressions import (
 from presage.answer_streams.grounding import GroundProgram, GroundRule
 from presage.errors import PresageError
 
-Choice = frozenset[Candidate]
+ChosenFacts = frozenset[Candidate]
 """The uncertain facts of an answer stream."""
 NOTHING = frozenset[Candidate]().__contains__
 """No uncertain fact holds: where no rule derives any, only constraints are left."""
 
 
-def answer_streams(program: GroundProgram) -> Iterator[Choice]:
+def answer_streams(program: GroundProgram) -> Iterator[ChosenFacts]:
     """All answer streams, by the facts that are not certain. Programs that leave nothing open need no solver."""
     rules = program.rules
     if not has_choices(rules):
@@ -73,7 +73,7 @@ def is_plain(rules: Sequence[GroundRule]) -> bool:
     return all(is_splittable(rule.body) for rule in rules if rule.alternatives)
 
 
-def smaller_model(rules: Iterable[GroundRule], model: Choice) -> Choice | None:
+def smaller_model(rules: Iterable[GroundRule], model: ChosenFacts) -> ChosenFacts | None:
     """A proper subset of a model that satisfies the reduct of the rules, if there is one."""
     reduct = [
         GroundRule(rule.alternatives, restricted(rule.body, model))
@@ -83,7 +83,7 @@ def smaller_model(rules: Iterable[GroundRule], model: Choice) -> Choice | None:
     return next(ClingoSolver(reduct, model).classical_models(proper=True), None)
 
 
-def reason_against(rules: Iterable[GroundRule], model: Choice, smaller: Choice) -> set[Candidate]:
+def reason_against(rules: Iterable[GroundRule], model: ChosenFacts, smaller: ChosenFacts) -> set[Candidate]:
     """Facts such that no interpretation that agrees with the model on them is an answer stream: those that it could
     do without, and all that the rules speak of that could derive them. On these rules any such interpretation and
     what is left of it behave like the model and the smaller one; other rules do not miss what is taken away."""
@@ -97,7 +97,7 @@ def reason_against(rules: Iterable[GroundRule], model: Choice, smaller: Choice) 
     return found
 
 
-def restricted(expression: Expression, model: Choice) -> Expression:
+def restricted(expression: Expression, model: ChosenFacts) -> Expression:
     """The expression where only facts of the model can hold."""
     match expression:
         case TruthValue():
@@ -123,7 +123,7 @@ def _clingo() -> Any:
 class ClingoSolver:
     """Ground rules in clingo. Facts have numbers as names; what stands for parts of bodies has none."""
 
-    def __init__(self, rules: Sequence[GroundRule], among: Choice | None = None) -> None:
+    def __init__(self, rules: Sequence[GroundRule], among: ChosenFacts | None = None) -> None:
         self.clingo = _clingo()
         self.rules = rules
         self.control = self.clingo.Control(["--warn=none"])
@@ -133,7 +133,7 @@ class ClingoSolver:
         self._number = {candidate: number for number, candidate in enumerate(self.candidates)}
         self._literals: dict[Expression, int] = {}
 
-    def stable_models(self) -> Iterator[Choice]:
+    def stable_models(self) -> Iterator[ChosenFacts]:
         """The answer sets of the rules as they are."""
         with self.control.backend() as backend:
             self._state(backend)
@@ -170,7 +170,7 @@ class ClingoSolver:
                 heads = [self._alternative(backend, part) for part in rule.alternatives]
                 backend.add_rule(heads, body)
 
-    def checked_models(self) -> Iterator[Choice]:
+    def checked_models(self) -> Iterator[ChosenFacts]:
         """The interpretations that satisfy all rules, have a rule with a true body for each fact, and are minimal
         among the models of their reduct."""
         with self.control.backend() as backend:
@@ -196,7 +196,7 @@ class ClingoSolver:
             self._exclude(each if in_all else -each for each in unsure)
         return settled
 
-    def _next_checked(self) -> Choice | None:
+    def _next_checked(self) -> ChosenFacts | None:
         """The next candidate that is an answer stream; those before it are excluded, with all that fail alike."""
         self.control.configuration.solve.models = 1
         while (model := next(self._models(), None)) is not None:
@@ -206,7 +206,7 @@ class ClingoSolver:
             self._exclude(self._as_in(model, reason_against(self.rules, model, smaller)))
         return None
 
-    def _as_in(self, model: Choice, candidates: Iterable[Candidate]) -> Iterator[int]:
+    def _as_in(self, model: ChosenFacts, candidates: Iterable[Candidate]) -> Iterator[int]:
         """The literals that say what the model says of some facts; those no rule derives are false anyway."""
         known = (each for each in candidates if each in self._number)
         return (self._atom(each) if each in model else -self._atom(each) for each in known)
@@ -224,7 +224,7 @@ class ClingoSolver:
         for candidate, bodies in support.items():
             backend.add_rule([], [self._atom(candidate), -self._literal(backend, some_of(bodies))])
 
-    def classical_models(self, proper: bool) -> Iterator[Choice]:
+    def classical_models(self, proper: bool) -> Iterator[ChosenFacts]:
         """The interpretations that satisfy all rules; `proper`: other than all facts there are."""
         with self.control.backend() as backend:
             self._guess(backend)
@@ -243,7 +243,7 @@ class ClingoSolver:
     def _told(self, candidate: Candidate) -> Expression:
         return GroundLiteral(candidate) if candidate in self._number else FALSE
 
-    def _models(self) -> Iterator[Choice]:
+    def _models(self) -> Iterator[ChosenFacts]:
         with self.control.solve(yield_=True) as handle:
             for model in handle:
                 yield frozenset(self.candidates[number] for number in self._numbers(model, "fact"))

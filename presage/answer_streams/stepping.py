@@ -30,7 +30,7 @@ from presage.answer_streams.settling import (
     longest_wait,
 )
 from presage.answer_streams.solving import consequences
-from presage.answer_streams.streams import Facts, extend
+from presage.answer_streams.streams import FactsInTime, extend
 from presage.answer_streams.values import Invented
 from presage.answer_streams.windows import length
 from presage.answer_streams.words import NullNames
@@ -86,7 +86,7 @@ class AnswerStreamSteps:
         self._said: set[Candidate] = set()
         self._reach = None if self.subject.reading == "every" else how_far_back(self.subject)
         self._is_idle = False
-        self.certain = Facts()
+        self.certain = FactsInTime()
         """What holds in all models, as of the last step and as far as it is in memory."""
 
     def memory(self) -> dict[str, Any]:

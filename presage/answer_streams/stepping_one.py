@@ -1,6 +1,6 @@
 """Programs with one model that the interval engine does not run yet, tick by tick.
 
-Windows of rows in other forms than `plan/rows.py` knows, windows within windows beside other conditions, times as
+Windows of rows in other forms than `plan/in_rows.py` knows, windows within windows beside other conditions, times as
 values and `chase restricted` are evaluated by the fixpoint of `presage ask`, over all that has arrived, at each step;
 only what is final is told. That is slow for long streams, and right.
 """

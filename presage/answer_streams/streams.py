@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from presage.answer_streams.values import Arguments, Binding, Ground, Value, canonical, value_of
+from presage.answer_streams.values import Arguments, Assignment, Ground, ValueOrInvented, canonical, value_of
 from presage.model.formulas import Atom
 from presage.model.terms import Constant, Variable
 from presage.time.points import EVER, FAR, NEVER, Times
 
-Row = tuple[int, Ground]
+TimedAtom = tuple[int, Ground]
 """A fact at a time point."""
 
 Table = dict[str, dict[Arguments, Times]]
 _NO_ROWS: dict[Arguments, Times] = {}
 
 
-def extend(atom: Atom, arguments: Arguments, binding: Binding) -> dict[str, Value] | None:
+def extend(atom: Atom, arguments: Arguments, binding: Assignment) -> dict[str, ValueOrInvented] | None:
     """The binding with what the atom's variables must be to become the ground atom."""
     found = dict(binding)
     for term, value in zip(atom.arguments, arguments, strict=True):
@@ -31,7 +31,7 @@ def extend(atom: Atom, arguments: Arguments, binding: Binding) -> dict[str, Valu
     return found
 
 
-def matched(patterns: Iterable[Atom], ground: Ground) -> dict[str, Value] | None:
+def matched(patterns: Iterable[Atom], ground: Ground) -> dict[str, ValueOrInvented] | None:
     """What the first pattern that fits the fact binds."""
     predicate, arguments = ground
     for pattern in patterns:
@@ -42,7 +42,7 @@ def matched(patterns: Iterable[Atom], ground: Ground) -> dict[str, Value] | None
     return None
 
 
-class Facts:
+class FactsInTime:
     """At which times each ground atom holds. What windows of rows count is kept apart from the rest."""
 
     def __init__(self, counted: Table | None = None, others: Table | None = None) -> None:
@@ -51,12 +51,12 @@ class Facts:
         self.additions = 0
         """How often something was added."""
         self._indexes: dict[str, dict[tuple[int, ...], dict[Arguments, list[Arguments]]]] = {}
-        self._rows: list[Row] | None = None
-        self._filtered: dict[tuple[Atom, ...], Facts] = {}
-        self._partitions: dict[tuple[Atom, ...], list[list[Row]]] = {}
+        self._rows: list[TimedAtom] | None = None
+        self._filtered: dict[tuple[Atom, ...], FactsInTime] = {}
+        self._partitions: dict[tuple[Atom, ...], list[list[TimedAtom]]] = {}
 
     @staticmethod
-    def given(rows: Iterable[tuple[Ground, tuple[int, int]]]) -> Facts:
+    def given(rows: Iterable[tuple[Ground, tuple[int, int]]]) -> FactsInTime:
         """Facts that are counted, each with an interval of times."""
         spans: dict[Ground, list[tuple[int, int]]] = {}
         for ground, span in rows:
@@ -66,10 +66,10 @@ class Facts:
             times = Times.of(each)
             if times:
                 counted.setdefault(name, {})[arguments] = times
-        return Facts(counted)
+        return FactsInTime(counted)
 
-    def copy(self) -> Facts:
-        return Facts(
+    def copy(self) -> FactsInTime:
+        return FactsInTime(
             {name: dict(table) for name, table in self.counted.items()},
             {name: dict(table) for name, table in self.others.items()},
         )
@@ -117,7 +117,7 @@ class Facts:
         yield from counted
         yield from (each for each in self.others.get(predicate, _NO_ROWS) if each not in counted)
 
-    def matches(self, atom: Atom, binding: Binding) -> Iterator[dict[str, Value]]:
+    def matches(self, atom: Atom, binding: Assignment) -> Iterator[dict[str, ValueOrInvented]]:
         """The binding extended by each ground atom that fits, whenever it holds."""
         known = tuple(
             place
@@ -144,7 +144,7 @@ class Facts:
             for arguments in self.arguments(name):
                 yield (name, arguments), self.times(name, arguments)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[TimedAtom]:
         """What is counted, in order of time, and canonically within a time."""
         if self._rows is None:
             self._rows = sorted(
@@ -158,10 +158,10 @@ class Facts:
             )
         return self._rows
 
-    def partitions(self, patterns: tuple[Atom, ...]) -> list[list[Row]]:
+    def partitions(self, patterns: tuple[Atom, ...]) -> list[list[TimedAtom]]:
         """The rows that fit a pattern, apart by the values of the patterns' variables."""
         if patterns not in self._partitions:
-            found: dict[frozenset[tuple[str, Value]], list[Row]] = {}
+            found: dict[frozenset[tuple[str, ValueOrInvented]], list[TimedAtom]] = {}
             for row in self.rows():
                 key = matched(patterns, row[1])
                 if key is not None:
@@ -169,7 +169,7 @@ class Facts:
             self._partitions[patterns] = list(found.values())
         return self._partitions[patterns]
 
-    def only(self, patterns: tuple[Atom, ...]) -> Facts:
+    def only(self, patterns: tuple[Atom, ...]) -> FactsInTime:
         """The facts that fit one of the patterns."""
         if patterns not in self._filtered:
 
@@ -180,19 +180,19 @@ class Facts:
                     if (rows := {a: t for a, t in table[name].items() if matched(patterns, (name, a)) is not None})
                 }
 
-            self._filtered[patterns] = Facts(kept(self.counted), kept(self.others))
+            self._filtered[patterns] = FactsInTime(kept(self.counted), kept(self.others))
         return self._filtered[patterns]
 
-    def with_rows(self, rows: Iterable[Row]) -> Facts:
+    def with_rows(self, rows: Iterable[TimedAtom]) -> FactsInTime:
         """The same with other counted facts."""
         counted: Table = {}
         for time, (name, arguments) in rows:
             table = counted.setdefault(name, {})
             table[arguments] = table.get(arguments, NEVER) | Times.at(time)
-        return Facts(counted, self.others)
+        return FactsInTime(counted, self.others)
 
 
-NOTHING = Facts()
+NOTHING = FactsInTime()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,8 +202,8 @@ class FiniteStream:
 
     low: int
     high: int
-    facts: Facts
-    opposite: Facts
+    facts: FactsInTime
+    opposite: FactsInTime
     is_point: bool = field(default=False, kw_only=True)
     """The stream without facts whose timeline is the time of evaluation, whatever that is: what windows
     select that lie outside the stream."""
@@ -225,5 +225,5 @@ class FiniteStream:
             return FiniteStream(0, -1, NOTHING, NOTHING, is_point=True, is_flipped=self.is_flipped)
         return replace(self, low=low, high=high)
 
-    def of(self, facts: Facts, opposite: Facts) -> FiniteStream:
+    def of(self, facts: FactsInTime, opposite: FactsInTime) -> FiniteStream:
         return replace(self, facts=facts, opposite=opposite)

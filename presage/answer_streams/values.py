@@ -18,27 +18,27 @@ class Invented:
 
     rule: int
     variable: str
-    frontier: tuple[Value, ...]
+    frontier: tuple[ValueOrInvented, ...]
 
 
-Value = Union[str, int, Fraction, Invented]
-Binding = Mapping[str, Value]
-Arguments = tuple[Value, ...]
+ValueOrInvented = Union[str, int, Fraction, Invented]
+Assignment = Mapping[str, ValueOrInvented]
+Arguments = tuple[ValueOrInvented, ...]
 Ground = tuple[str, Arguments]
 """A ground atom: predicate and arguments."""
 
 
-def value_of(term: Term, binding: Binding) -> Value | None:
+def value_of(term: Term, binding: Assignment) -> ValueOrInvented | None:
     """The value of a term; none if a variable is open, or where arithmetic has no result."""
     return values.value_of(term, binding.get)
 
 
-def compares(comparison: Comparison, binding: Binding) -> bool:
+def compares(comparison: Comparison, binding: Assignment) -> bool:
     """Whether a comparison is true."""
     return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
-def linear(term: Term, unknown: str, binding: Binding) -> tuple[Number, Number] | None:
+def linear(term: Term, unknown: str, binding: Assignment) -> tuple[Number, Number] | None:
     """The term as a · unknown + b, if it has that form and the rest is known numbers."""
     match term:
         case Variable(name=name) if name == unknown:
@@ -65,7 +65,7 @@ def linear(term: Term, unknown: str, binding: Binding) -> tuple[Number, Number] 
             return (0, value) if isinstance(value, (int, Fraction)) else None
 
 
-def solved(comparison: Comparison, unknown: str, binding: Binding) -> Value | None:
+def solved(comparison: Comparison, unknown: str, binding: Assignment) -> ValueOrInvented | None:
     """The value that an equation gives to its one open variable."""
     for one, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
         if isinstance(one, Variable) and one.name == unknown:
@@ -84,7 +84,7 @@ def canonical(ground: Ground) -> tuple[object, ...]:
     return predicate, tuple(_rank(value) for value in arguments)
 
 
-def _rank(value: Value) -> tuple[int, object]:
+def _rank(value: ValueOrInvented) -> tuple[int, object]:
     if isinstance(value, Invented):
         return 2, (value.rule, value.variable, tuple(_rank(each) for each in value.frontier))
     return (1, value) if isinstance(value, str) else (0, value)

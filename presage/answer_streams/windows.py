@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from presage.answer_streams.streams import FiniteStream, Row
+from presage.answer_streams.streams import FiniteStream, TimedAtom
 from presage.core.formulas import Only, Rows, Seen
 from presage.core.reach import Reach
 from presage.model.windows import RowsWindow
@@ -54,23 +54,23 @@ def length(quantity: object) -> int:
     return quantity
 
 
-def visible(rows: list[Row], stream: FiniteStream) -> list[Row]:
+def visible(rows: list[TimedAtom], stream: FiniteStream) -> list[TimedAtom]:
     """Of rows in order of time, those within the stream's timeline."""
     first = bisect_right(rows, stream.low - 1, key=_time)
     return rows[first : bisect_right(rows, stream.high, key=_time)]
 
 
-def _time(row: Row) -> int:
+def _time(row: TimedAtom) -> int:
     return row[0]
 
 
-def last_rows(window: RowsWindow, stream: FiniteStream, at: int) -> tuple[int, int, list[Row]]:
+def last_rows(window: RowsWindow, stream: FiniteStream, at: int) -> tuple[int, int, list[TimedAtom]]:
     """The ends of a window of rows, and the rows in it. A partition none of whose rows the window can reach does
     not count; of what fits no pattern no row is taken ([LARS] Example 6), so the window reaches to now anyway."""
     if not window.by:
         return count(window, stream, visible(stream.facts.rows(), stream), at)
     low = high = at
-    kept: list[Row] = []
+    kept: list[TimedAtom] = []
     for partition in stream.facts.partitions(window.by):
         rows = visible(partition, stream)
         if rows and (window.ahead or rows[0][0] <= at):
@@ -80,12 +80,12 @@ def last_rows(window: RowsWindow, stream: FiniteStream, at: int) -> tuple[int, i
     return low, high, kept
 
 
-def count(window: RowsWindow, stream: FiniteStream, rows: list[Row], at: int) -> tuple[int, int, list[Row]]:
+def count(window: RowsWindow, stream: FiniteStream, rows: list[TimedAtom], at: int) -> tuple[int, int, list[TimedAtom]]:
     """The last rows up to a time and the next ones after it. Where they are fewer than wanted, the window
     reaches to the end of the stream; of the rows at the far end, the greatest stay."""
     here = bisect_right(rows, at, key=_time)
     low, high = at, at
-    kept: list[Row] = []
+    kept: list[TimedAtom] = []
     if window.rows:
         kept = rows[max(0, here - window.rows) : here]
         low = kept[0][0] if len(kept) == window.rows else stream.low

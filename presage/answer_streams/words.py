@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.answer_streams.values import Ground, Invented, Value
+from presage.answer_streams.values import Ground, Invented, ValueOrInvented
 from presage.answers import json_value
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_term
@@ -18,10 +18,10 @@ class NullNames:
     def of(self, value: Invented) -> str:
         return f"_:{self.numbers.setdefault(value, len(self.numbers) + 1)}"
 
-    def json(self, value: Value) -> str | int | float:
+    def json(self, value: ValueOrInvented) -> str | int | float:
         return self.of(value) if isinstance(value, Invented) else json_value(value)
 
-    def text(self, value: Value) -> str:
+    def text(self, value: ValueOrInvented) -> str:
         return self.of(value) if isinstance(value, Invented) else show_term(Constant(value))
 
     def fact(self, ground: Ground, time: int) -> str:

@@ -11,10 +11,11 @@ from typing import Any, Protocol, overload
 
 from presage.model.printer import show_name, show_number
 from presage.model.statements import Query
-from presage.model.terms import Number, Variable
+from presage.model.terms import Number, Value, Values, Variable
 from presage.showing import html_of
 
-Value = str | int | Fraction
+TimedInstance = tuple[str, Values, Number]
+"""A predicate with its arguments, at a time."""
 
 
 def json_value(value: Value) -> str | int | float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from presage.answers import Answer
+if TYPE_CHECKING:
+    from presage.answers import Answer
 
 
 @lru_cache(maxsize=2)

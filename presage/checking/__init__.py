@@ -18,7 +18,6 @@ from presage.analysis.connected import disconnected
 from presage.analysis.faithful import Faithful, faithful_acyclicity
 from presage.analysis.forward import Obstacle, obstacles
 from presage.analysis.granularity import granularity
-from presage.analysis.lookback import how_it_steps
 from presage.analysis.memory_needed import MemoryBound, memory_bound
 from presage.analysis.partition import Partition, partition_key
 from presage.analysis.pointwise import at_points
@@ -31,8 +30,8 @@ from presage.analysis.strata import Stratification
 from presage.analysis.stream_strata import window_cycle
 from presage.analysis.subject import Dependency, Subject
 from presage.analysis.timeline import check_times, decide_timeline
-from presage.checking.cycles import describe_cycle, describe_values
 from presage.checking.echoes import without_echoes
+from presage.checking.verdicts import describe_values, reasons
 from presage.errors import Diagnostic, Note, ProgramError, Source, Span, as_json, render
 from presage.languages.files import may_include, read_file, read_program, text_beside
 from presage.model.formulas import atoms
@@ -214,51 +213,6 @@ def _findings_json(found: Findings) -> dict[str, Any]:
         ],
         "why": reasons(found),
     }
-
-
-def reasons(found: Findings) -> dict[str, list[str]]:
-    """For each answer that needs one, a reason in words, with the lines of the rules."""
-    subject = found.subject
-
-    def at(rule: Rule, text: str) -> str:
-        return f"{subject.place(rule)}: {text}"
-
-    why: dict[str, list[str]] = {"engine": [found.route.reason]}
-    if subject.discrete and (found.route.engine == CLINGO or subject.reading == "now"):
-        why["engine"].append(how_it_steps(subject))
-    if found.recursion:
-        why["recursive"] = describe_cycle(subject, found.recursion)
-    if found.disconnected:
-        text = "more than one time variable, or one the head does not have"
-        why["connected"] = list(dict.fromkeys(at(rule, text) for rule in found.disconnected))
-    if found.obstacles:
-        texts = (at(each.rule, each.reason) for each in found.obstacles)
-        why["forward_propagating"] = list(dict.fromkeys(texts))
-    if not found.strata.stratified:
-        why["t_stratified"] = describe_cycle(subject, found.strata.cycle)
-    if found.window_cycle:
-        why["stream_stratified"] = describe_cycle(subject, found.window_cycle)
-    for name, verdict in (
-        ("weakly_acyclic", found.weakly_acyclic),
-        ("temporally_weakly_acyclic", found.temporally_weakly_acyclic),
-    ):
-        if not verdict.acyclic:
-            why[name] = describe_values(subject, verdict)
-    if not found.model_faithful_acyclic.acyclic and found.model_faithful_acyclic.rule is not None:
-        why["model_faithful_acyclic"] = [
-            at(found.model_faithful_acyclic.rule, "its values lead to another value of the same kind")
-        ]
-    if found.partition.columns is None and found.partition.blockers:
-        texts = (at(each.rule, each.reason) for each in found.partition.blockers)
-        why["partition_key"] = list(dict.fromkeys(texts))
-    impossible = [each for each in found.queries if not each.hypothetical.possible]
-    if impossible:
-        why["hypothetical"] = [
-            f"{show_query(each.query)}: {each.hypothetical.reason}"
-            + "".join(f" ({subject.place(rule)})" for rule in each.hypothetical.rules)
-            for each in impossible
-        ]
-    return why
 
 
 def check_text(

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from presage.analysis.subject import Subject
-from presage.checking import Findings, Report
 from presage.model.printer import show_number, show_query
 from presage.model.program import Program
 from presage.model.statements import Query
 from presage.model.terms import Number, number
 from presage.syntax import UNITS
+
+if TYPE_CHECKING:
+    from presage.checking import Findings, Report
 
 _TOLD = {"bad": ", which is bad news", "good": ", which is good news", "": ""}
 

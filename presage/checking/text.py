@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from presage.checking import Findings, Report, reasons
 from presage.checking.needs import needs
+from presage.checking.verdicts import reasons
+from presage.errors import render
 from presage.model.printer import show_number, show_query
 from presage.model.terms import Number
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from presage.checking import Findings, Report
 
 
 def print_report(report: Report) -> None:
@@ -34,9 +37,7 @@ def report_text(report: Report) -> str:
 def _print(report: Report, console: Console) -> None:
     found = report.findings
     if found is None:
-        from presage.checking import show_problems
-
-        console.print(show_problems(report), markup=False)
+        console.print(render(report.source, report.problems), markup=False)
         return
     console.print(f"{report.source.name}", style="bold", markup=False)
     console.print(_needs(report))

@@ -61,15 +61,15 @@ def run(options: argparse.Namespace) -> int:
     return FINE
 
 
-Told = tuple[int, str]
+TimedText = tuple[int, str]
 """A fact's time, and its text: in this order facts are printed."""
 
 
-def _told(facts: Sequence[Candidate], names: NullNames) -> list[Told]:
+def _told(facts: Sequence[Candidate], names: NullNames) -> list[TimedText]:
     return sorted((time, names.fact(ground, time)) for ground, time in facts)
 
 
-def _show(name: str, value: object, given: GivenStream, facts: list[Told], readable: bool) -> None:
+def _show(name: str, value: object, given: GivenStream, facts: list[TimedText], readable: bool) -> None:
     assert given.at is not None
     at = given.shown(given.at)
     texts = [text if given.moments is None else given.moments.text(text) for _, text in facts]

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from presage.cli import FINE
 from presage.cli.options import (
+    check_because,
     checked_program,
+    choice_of,
+    pull_asked,
     read_as_asked,
     shown_times,
     tell_what_was_late,
@@ -24,12 +27,12 @@ from presage.errors import PresageError
 
 if TYPE_CHECKING:
     from presage.analysis.predicates import Predicate
-    from presage.answers import Answer, Value
+    from presage.answers import Answer
     from presage.checking import Report
     from presage.io.facts import Checker, Fact
     from presage.model.formulas import Atom
     from presage.model.statements import Query
-    from presage.model.terms import Number, Term, Variable
+    from presage.model.terms import Number, Term, Value, Variable
 
 CORES = 2
 SHARDS = 8
@@ -53,8 +56,6 @@ def _emit(asked: str | None, report: Report) -> str:
 def run_on_spark(options: argparse.Namespace) -> int:
     if options.emit == "snapshot":
         raise PresageError("--emit snapshot is for the embedded engine: on Spark use changes or confirmed")
-    from presage.cli.run import check_because, choice_of, pull_asked
-
     check_because(options)
     from presage.io.facts import TICKS, Checker
     from presage.io.files import read_facts
@@ -110,12 +111,12 @@ def run_on_spark(options: argparse.Namespace) -> int:
     return FINE
 
 
-Lines = Iterable[dict[str, Any]]
+RunLines = Iterable[dict[str, Any]]
 
 
 def _changed(
     report: Report, facts: list[Fact], checker: Checker, options: argparse.Namespace, pull: Number | None
-) -> Callable[[Lines], Lines]:
+) -> Callable[[RunLines], RunLines]:
     """What adds evidence to lines, and puts those together that nobody asks for in between: here, where all facts are
     at hand, since nothing of it is for shards. Refuses programs whose answers have no proofs."""
     from presage.explanations.reasons import evidence_of
@@ -134,7 +135,7 @@ def _changed(
     else:
         end = default_end(reasoner_of(report, "confirmed"), stream)
 
-    def changed(lines: Lines) -> Lines:
+    def changed(lines: RunLines) -> RunLines:
         found = (answer for line in lines for answer in read_answers(line, "Spark"))
         if reasons is not None:
             found = (each for answer in found for each in reasons([_with_arguments(answer)]))

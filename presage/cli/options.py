@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from presage.io.facts import Checker
     from presage.io.files import FactsFile
     from presage.io.moments import Moments
+    from presage.model.terms import Number
+    from presage.run.choice import Choice
 
 DEFAULT_HORIZON = 16
 
@@ -229,3 +231,34 @@ def shown_times(subject: Subject, checker: Checker, options: argparse.Namespace)
         return Moments(subject, checker.units, zone) if (options.times or checker.times) == ISO else None
 
     return shown
+
+
+def check_because(options: argparse.Namespace) -> None:
+    if options.because and options.emit != "confirmed":
+        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
+
+
+def choice_of(options: argparse.Namespace) -> Choice:
+    """Which open answers are told, and how much of them."""
+    from presage.run.choice import Choice
+
+    return Choice(
+        options.min_confidence,
+        options.top,
+        options.max_open,
+        options.confidence_step,
+        options.everybody,
+        options.ways,
+    )
+
+
+def pull_asked(checker: Checker, discrete: bool, given: str | None) -> Number | None:
+    """The length between answers, in time units."""
+    if given is None:
+        return None
+    pull = checker.length(given, "--every")
+    if pull <= 0:
+        raise PresageError("--every: answers are given every so often: a length of more than 0")
+    if discrete and not isinstance(pull, int):
+        raise PresageError(f"--every: {given} is not a whole number of time units, as on the discrete timeline")
+    return pull

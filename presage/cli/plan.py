@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from presage.checking import Findings, Report
     from presage.model.statements import Rule
     from presage.patterns.listing import AskedQuery, ListedPattern
-    from presage.plan.nodes import Node, Plan
+    from presage.plan.nodes import Plan, PlanNode
 
 SUMMARY = "show what must arrive for each query, and how the program is evaluated"
 DESCRIPTION = """\
@@ -44,7 +44,7 @@ class QueryPlan:
     why: str
     """Why there are no patterns."""
     cycle: tuple[Rule, ...]
-    nodes: list[Node] | None
+    nodes: list[PlanNode] | None
     no_plan: str
 
 
@@ -162,7 +162,7 @@ def _up_to_names(asked: AskedQuery) -> object:
 
 
 def _plan(found: Findings) -> tuple[Plan | None, str]:
-    from presage.checking import reasons
+    from presage.checking.verdicts import reasons
     from presage.plan.builder import plan_of
     from presage.plan.subformulas import Unsupported
 
@@ -174,7 +174,7 @@ def _plan(found: Findings) -> tuple[Plan | None, str]:
         return None, str(reason)
 
 
-def _nodes(plan: Plan, name: str) -> list[Node]:
+def _nodes(plan: Plan, name: str) -> list[PlanNode]:
     from presage.plan.nodes import needed_by
 
     return needed_by(plan, name)
@@ -256,7 +256,7 @@ def to_text(found: Findings, line: QueryPlan) -> Iterator[str]:
         yield f"  on Spark: {on_spark(found)}"
 
 
-def _node(found: Findings, node: Node) -> str:
+def _node(found: Findings, node: PlanNode) -> str:
     from presage.plan.show import show_node
 
     return show_node(node) if node.rule is None else f"{found.subject.place(node.rule)}: {show_node(node)}"

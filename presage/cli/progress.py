@@ -17,15 +17,15 @@ SOON = 0.5
 REFRESH = 0.1
 """Seconds between two looks of the bar."""
 
-Step = TypeVar("Step", bound=Sized)
+Taken = TypeVar("Taken", bound=Sized)
 
 
-def watched(steps: Iterable[Step], facts: Sequence[Fact], now: Callable[[], Number | None]) -> Iterable[Step]:
+def watched(steps: Iterable[Taken], facts: Sequence[Fact], now: Callable[[], Number | None]) -> Iterable[Taken]:
     """The steps of a run, unchanged; on a terminal with a bar below of facts done, their rate and the time reached."""
     return _with_bar(steps, facts, now) if sys.stderr.isatty() else steps
 
 
-def _with_bar(steps: Iterable[Step], facts: Sequence[Fact], now: Callable[[], Number | None]) -> Iterator[Step]:
+def _with_bar(steps: Iterable[Taken], facts: Sequence[Fact], now: Callable[[], Number | None]) -> Iterator[Taken]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from presage.answers import json_value, show_answer_atom, shown_name
 from presage.cli import FINE
 from presage.cli.options import (
+    check_because,
     checked_program,
+    choice_of,
     facts_arguments,
     in_the_call,
     output_path,
     program_argument,
+    pull_asked,
     read_as_asked,
     shown_times,
     tell_what_was_late,
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
     from presage.answers import Answer
     from presage.checking import Report
     from presage.io.arriving import GatheredFacts
-    from presage.io.facts import Checker, Fact
+    from presage.io.facts import Fact
     from presage.io.files import FactsFile
     from presage.model.terms import Number
     from presage.run.choice import Choice
@@ -150,20 +153,6 @@ def _ways(text: str) -> int | None:
     if not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"{text} is not a number of ways: a whole number from 1 on, or `all`")
     return int(text)
-
-
-def choice_of(options: argparse.Namespace) -> Choice:
-    """Which open answers are told, and how much of them."""
-    from presage.run.choice import Choice
-
-    return Choice(
-        options.min_confidence,
-        options.top,
-        options.max_open,
-        options.confidence_step,
-        options.everybody,
-        options.ways,
-    )
 
 
 def _count(text: str) -> int:
@@ -359,23 +348,6 @@ def last_step_asked(reasoner: Reasoner, given: str | None) -> Number | None:
     if until is not None and until < 0:
         raise PresageError("--until: the stream starts at time 0")
     return until
-
-
-def check_because(options: argparse.Namespace) -> None:
-    if options.because and options.emit != "confirmed":
-        wrong_call("--because goes with --emit confirmed: the other answer lines say it anyway")
-
-
-def pull_asked(checker: Checker, discrete: bool, given: str | None) -> Number | None:
-    """The length between answers, in time units."""
-    if given is None:
-        return None
-    pull = checker.length(given, "--every")
-    if pull <= 0:
-        raise PresageError("--every: answers are given every so often: a length of more than 0")
-    if discrete and not isinstance(pull, int):
-        raise PresageError(f"--every: {given} is not a whole number of time units, as on the discrete timeline")
-    return pull
 
 
 def _tell_what_was_left_out(reasoner: Reasoner) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from presage.analysis.subject import Subject
     from presage.checking import Report
     from presage.io.facts import Fact
-    from presage.model.values import Value
+    from presage.model.terms import Value
 
 FEW = 3
 MANY = 10_000

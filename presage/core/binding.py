@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from presage.core.formulas import All, Any, At, Formula, Lasts, Measured, Not, Seen, children, variables
+from presage.core.formulas import All, Any, At, CoreFormula, Lasts, Measured, Not, Seen, children, variables
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Variable, term_variables
 
 
-def binds(formula: Formula) -> set[str]:
+def binds(formula: CoreFormula) -> set[str]:
     """The variables to which a formula, where it holds, gives finitely many values."""
     match formula:
         case Atom():
@@ -52,7 +52,7 @@ def closed(bound: Iterable[str], comparisons: Iterable[Comparison]) -> set[str]:
     return found
 
 
-def _times_in_sight(formula: Formula) -> set[str]:
+def _times_in_sight(formula: CoreFormula) -> set[str]:
     """The time variables a formula pins to, where the window around it holds finitely many times."""
     match formula:
         case At(base=base, part=part):
@@ -65,7 +65,7 @@ def _times_in_sight(formula: Formula) -> set[str]:
             return set()
 
 
-def _is_finite(formula: Formula) -> bool:
+def _is_finite(formula: CoreFormula) -> bool:
     """Whether a formula can hold only at finitely many times of a finite stream."""
     match formula:
         case Atom():

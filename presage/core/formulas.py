@@ -31,19 +31,19 @@ class Node:
 class All(Node):
     """Each part; without parts it is true."""
 
-    parts: tuple[Formula, ...]
+    parts: tuple[CoreFormula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Any(Node):
     """At least one part; without parts it is false."""
 
-    parts: tuple[Formula, ...]
+    parts: tuple[CoreFormula, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Not(Node):
-    part: Formula
+    part: CoreFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class At(Node):
 
     base: Variable | Now | None
     offset: Number
-    part: Formula
+    part: CoreFormula
 
     @property
     def variable(self) -> str | None:
@@ -65,7 +65,7 @@ class Shift(Node):
     """The part so much later, also before the start, where nothing holds."""
 
     distance: Number
-    part: Formula
+    part: CoreFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Some(Node):
     all of them are within reach."""
 
     reach: Reach
-    part: Formula
+    part: CoreFormula
     clip: bool = False
 
 
@@ -83,7 +83,7 @@ class Every(Node):
     """The part at every time within reach; `clip` as for `Some`."""
 
     reach: Reach
-    part: Formula
+    part: CoreFormula
     clip: bool = False
 
 
@@ -93,8 +93,8 @@ class Lasts(Node):
     past, and `until` otherwise."""
 
     reach: Reach
-    left: Formula
-    right: Formula
+    left: CoreFormula
+    right: CoreFormula
 
     @property
     def is_past(self) -> bool:
@@ -106,7 +106,7 @@ class Seen(Node):
     """The part, of which only times within reach are in sight; with a `hop`, reckoned from its last multiple."""
 
     reach: Reach
-    part: Formula
+    part: CoreFormula
     hop: Number | None = None
 
 
@@ -115,7 +115,7 @@ class Rows(Node):
     """The part, with only some rows in sight, and the times that they span."""
 
     window: RowsWindow
-    part: Formula
+    part: CoreFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +124,14 @@ class Only(Node):
     rows that are counted."""
 
     patterns: tuple[Atom, ...]
-    part: Formula
+    part: CoreFormula
 
 
 @dataclass(frozen=True, slots=True)
 class Whole(Node):
     """The part, with the whole stream in sight."""
 
-    part: Formula
+    part: CoreFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Gathered:
     name: str
     function: str
     terms: tuple[Term, ...]
-    body: tuple[Formula, ...]
+    body: tuple[CoreFormula, ...]
     shared: tuple[str, ...]
     binds: tuple[str, ...]
     span: Span = field(default=NOWHERE, compare=False, repr=False)
@@ -157,13 +157,13 @@ class Measured(Node):
     sets: tuple[Gathered, ...]
 
 
-Formula = Union[Atom, Comparison, Measured, All, Any, Not, At, Shift, Some, Every, Lasts, Seen, Rows, Only, Whole]
+CoreFormula = Union[Atom, Comparison, Measured, All, Any, Not, At, Shift, Some, Every, Lasts, Seen, Rows, Only, Whole]
 
-TRUE: Formula = All(())
-FALSE: Formula = Any(())
+TRUE: CoreFormula = All(())
+FALSE: CoreFormula = Any(())
 
 
-def written(formula: Formula) -> Written:
+def written(formula: CoreFormula) -> Written:
     """What an author wrote, for formulas that no pass has made."""
     if isinstance(formula, (Atom, Comparison)):
         return formula
@@ -171,7 +171,7 @@ def written(formula: Formula) -> Written:
     return formula.written
 
 
-def children(formula: Formula) -> tuple[Formula, ...]:
+def children(formula: CoreFormula) -> tuple[CoreFormula, ...]:
     """The direct subformulas, from left to right; of a comparison of sets, the literals of their bodies."""
     match formula:
         case Atom() | Comparison():
@@ -186,7 +186,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
             return (formula.part,)
 
 
-def with_children(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
+def with_children(formula: CoreFormula, parts: tuple[CoreFormula, ...]) -> CoreFormula:
     """The same node over other subformulas."""
     match formula:
         case Atom() | Comparison():
@@ -202,7 +202,7 @@ def with_children(formula: Formula, parts: tuple[Formula, ...]) -> Formula:
             return replace(formula, part=parts[0])
 
 
-def transform(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+def transform(formula: CoreFormula, change: Callable[[CoreFormula], CoreFormula]) -> CoreFormula:
     """Rebuilds a formula from the leaves up, each node passed through `change`."""
     parts = children(formula)
     if parts:
@@ -212,25 +212,25 @@ def transform(formula: Formula, change: Callable[[Formula], Formula]) -> Formula
     return change(formula)
 
 
-def walk(formula: Formula) -> Iterator[Formula]:
+def walk(formula: CoreFormula) -> Iterator[CoreFormula]:
     """The formula and all its subformulas, outermost first."""
     yield formula
     for part in children(formula):
         yield from walk(part)
 
 
-def walk_outside(formula: Formula) -> Iterator[Formula]:
+def walk_outside(formula: CoreFormula) -> Iterator[CoreFormula]:
     """The formula and all its subformulas, but for those in the sets of aggregates."""
     yield formula
     for part in () if isinstance(formula, Measured) else children(formula):
         yield from walk_outside(part)
 
 
-def atoms(formula: Formula) -> Iterator[Atom]:
+def atoms(formula: CoreFormula) -> Iterator[Atom]:
     return (node for node in walk(formula) if isinstance(node, Atom))
 
 
-def mentioned(formula: Formula) -> Iterator[Atom]:
+def mentioned(formula: CoreFormula) -> Iterator[Atom]:
     """The atoms of a formula, and the patterns of its windows."""
     for node in walk(formula):
         match node:
@@ -245,7 +245,7 @@ def as_window(formula: Some | Every) -> Seen:
     return Seen(formula.reach, replace(formula, reach=EVERYWHERE), written=formula.written)
 
 
-def conjuncts(formula: Formula) -> Iterator[Formula]:
+def conjuncts(formula: CoreFormula) -> Iterator[CoreFormula]:
     """The parts of a conjunction, and of conjunctions in it."""
     if isinstance(formula, All):
         for part in formula.parts:
@@ -254,7 +254,7 @@ def conjuncts(formula: Formula) -> Iterator[Formula]:
         yield formula
 
 
-def variables(formula: Formula) -> Iterator[Variable]:
+def variables(formula: CoreFormula) -> Iterator[Variable]:
     """The variables of a formula, in the order of the text, with repetitions; of a set those that are not its own."""
     match formula:
         case Atom(arguments=arguments):
@@ -285,17 +285,17 @@ def _shared(gathered: Gathered) -> Iterator[Variable]:
     return (each for each in inside if each.name in gathered.shared)
 
 
-def names(formula: Formula) -> tuple[str, ...]:
+def names(formula: CoreFormula) -> tuple[str, ...]:
     """The variables of a formula, each once."""
     return tuple(dict.fromkeys(variable.name for variable in variables(formula)))
 
 
-def times_named(formula: Formula) -> set[str]:
+def times_named(formula: CoreFormula) -> set[str]:
     """The time variables that a formula speaks of."""
     return {node.base.name for node in walk(formula) if isinstance(node, At) and isinstance(node.base, Variable)}
 
 
-def uses_now(formula: Formula) -> bool:
+def uses_now(formula: CoreFormula) -> bool:
     """Whether a formula speaks of the time at which its rule is looked at."""
     for node in walk(formula):
         if isinstance(node, At) and isinstance(node.base, Now):
@@ -311,7 +311,7 @@ def uses_now(formula: Formula) -> bool:
     return False
 
 
-def is_at_one_time(formula: Formula) -> bool:
+def is_at_one_time(formula: CoreFormula) -> bool:
     """Whether a formula looks at no other time than its own, what sees the whole stream aside."""
     match formula:
         case Atom() | Comparison() | Whole():
@@ -322,15 +322,15 @@ def is_at_one_time(formula: Formula) -> bool:
             return False
 
 
-def both(parts: tuple[Formula, ...]) -> Formula:
+def both(parts: tuple[CoreFormula, ...]) -> CoreFormula:
     """A conjunction; of one part that part."""
     return parts[0] if len(parts) == 1 else All(parts)
 
 
-def either(parts: tuple[Formula, ...]) -> Formula:
+def either(parts: tuple[CoreFormula, ...]) -> CoreFormula:
     """A disjunction; of one part that part."""
     return parts[0] if len(parts) == 1 else Any(parts)
 
 
-def negated(formula: Formula) -> Formula:
+def negated(formula: CoreFormula) -> CoreFormula:
     return formula.part if isinstance(formula, Not) else Not(formula)

@@ -6,8 +6,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Gathered,
     Lasts,
     Measured,
@@ -59,7 +59,7 @@ def word_of(formula: Some | Every | Lasts) -> str:
             return "since" if past else "until"
 
 
-def show_core(formula: Formula, least: int = _OR) -> str:
+def show_core(formula: CoreFormula, least: int = _OR) -> str:
     match formula:
         case Atom():
             return show_atom(formula)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from presage.core.formulas import Every, Formula, Some, atoms, times_named, variables, walk
+from presage.core.formulas import CoreFormula, Every, Some, atoms, times_named, walk
 from presage.core.reach import HERE, Reach
 from presage.errors import Span
 from presage.model.formulas import Atom
@@ -40,7 +39,7 @@ class Pinpoint:
 @dataclass(frozen=True, slots=True)
 class CoreRule:
     conclusions: tuple[Conclusion, ...]
-    body: tuple[Formula, ...]
+    body: tuple[CoreFormula, ...]
     pins: tuple[Pinpoint, ...]
     """All times that the rule names, but for those in the sets of aggregates."""
     rule: Rule
@@ -71,14 +70,6 @@ class CoreRule:
         """The time variables that it names."""
         found = {pin.base.name for pin in self.pins if isinstance(pin.base, Variable)}
         return found.union(*map(times_named, self.body))
-
-    def variables(self) -> Iterator[Variable]:
-        for conclusion in self.conclusions:
-            yield from variables(conclusion.atom)
-            if isinstance(conclusion.base, Variable):
-                yield conclusion.base
-        for literal in self.body:
-            yield from variables(literal)
 
     def below(self) -> set[str]:
         """The predicates of the body."""

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from presage.engine.relation import Delta, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
+from presage.kernels.arrays import Ints32
 from presage.model.terms import Variable
 from presage.plan.lags import Lags
 from presage.plan.nodes import Collect, Join, Literal, Plan, reads
@@ -71,7 +72,7 @@ class AskedGroups:
         self.clear()
 
     def clear(self) -> None:
-        self.keys: Symbols32 = np.zeros((0, len(self.sources[0][1])), np.int32)
+        self.keys: Ints32 = np.zeros((0, len(self.sources[0][1])), np.int32)
         self.low: Cells = np.zeros(0, np.int64)
         self.high: Cells = np.zeros(0, np.int64)
 
@@ -96,7 +97,7 @@ class AskedGroups:
         self.keys = np.concatenate([self.keys, keys])
         self.low, self.high = np.concatenate([self.low, low]), np.concatenate([self.high, high])
 
-    def due(self, upto: int) -> Symbols32:
+    def due(self, upto: int) -> Ints32:
         """The groups that are asked for at cells up to one, perhaps several times; those that are asked for at later
         ones too stay."""
         is_due = self.low <= upto

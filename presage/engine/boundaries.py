@@ -11,13 +11,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from presage.analysis.differences import Bound
 from presage.core.reach import Reach
-from presage.engine.relation import Ints
+from presage.kernels.arrays import Ints
 from presage.kernels.fields import FAR
-from presage.model.terms import Number
+from presage.model.terms import Bound, Number
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Join, Node, Plan, SinceNode, reads
+from presage.plan.nodes import Dilate, Erode, Join, Plan, PlanNode, SinceNode, reads
 from presage.time.cells import ENDLESS, Grid
 
 # Beyond so many distances, or pairs of them with beginnings and ends, every time of the grid is looked at.
@@ -35,10 +34,6 @@ class Boundaries:
         self.fixed = [0, *(each for each in fixed if each is not None)]
         self.cells = np.empty(0, np.int64)
         self.begun = False
-
-    @property
-    def known(self) -> bool:
-        return self.distances is not None
 
     def note(self, low: Ints, high: Ints) -> None:
         """Facts that arrived, as cells; an open end is where the next point is."""
@@ -95,7 +90,7 @@ def _distances(plan: Plan, lags: Lags) -> list[Number] | None:
     return sorted(waits) if len(waits) <= MOST_DISTANCES else None
 
 
-def _lengths(node: Node) -> Iterator[tuple[str, Number]]:
+def _lengths(node: PlanNode) -> Iterator[tuple[str, Number]]:
     """By how much a node moves what its sources have."""
     match node:
         case Join(literals=literals, negated=negated, head_reach=reach):

@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.relation import Ints, Symbols32
-from presage.engine.symbols import Symbols, Value
+from presage.engine.symbols import Symbols
+from presage.kernels.arrays import Ints, Ints32
+from presage.model.terms import Value
 
 
-def canonical_order(tuples: Symbols32, arity: int, symbols: Symbols) -> Any:
+def canonical_order(tuples: Ints32, arity: int, symbols: Symbols) -> Any:
     """The places of a predicate's tuples in their order."""
     if not arity:
         return np.arange(len(tuples))
     return np.lexsort([_ranks(tuples[:, column], symbols) for column in reversed(range(arity))])
 
 
-def _ranks(numbers: Symbols32, symbols: Symbols) -> Ints:
+def _ranks(numbers: Ints32, symbols: Symbols) -> Ints:
     """For each constant its place among those that occur."""
     known, places = np.unique(numbers, return_inverse=True)
     floats = symbols.floats[known]

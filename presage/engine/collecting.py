@@ -18,17 +18,18 @@ from presage.engine.asked_groups import AskedGroups, asking
 from presage.engine.enough import Enough
 from presage.engine.joining import BindingRows, joined
 from presage.engine.points_in_windows import stamped
-from presage.engine.relation import Delta, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
 from presage.engine.tallying import NotByColumn, Tallies
 from presage.engine.worth import WORTH, Count
+from presage.kernels.arrays import Ints32
 from presage.kernels.fields import FAR
 from presage.model.terms import Number
 from presage.plan.lags import Lags
 from presage.plan.nodes import AtLeast, Collect, Plan, reads
 from presage.time.cells import ENDLESS, Grid
 
-Key = tuple[int, ...]
+GroupKey = tuple[int, ...]
 FEW = 64
 
 
@@ -52,8 +53,8 @@ class Collector:
 
     def clear(self) -> None:
         self.upto = -ENDLESS
-        self.groups: dict[Key, StandingGroup] = {}
-        self.events: dict[int, list[tuple[Key, Key, int]]] = {}
+        self.groups: dict[GroupKey, StandingGroup] = {}
+        self.events: dict[int, list[tuple[GroupKey, GroupKey, int]]] = {}
         self.cells: list[int] = []
         # For each group its columns and the values, since which cell, and whether it has all.
         self.rows = np.zeros((FEW, self.node.groups + len(self.node.functions)), np.int32)
@@ -74,7 +75,7 @@ class Collector:
                 if high < FAR:
                     self._at(high + 1, (key, rest, -1))
 
-    def _at(self, cell: int, event: tuple[Key, Key, int]) -> None:
+    def _at(self, cell: int, event: tuple[GroupKey, GroupKey, int]) -> None:
         there = self.events.get(cell)
         if there is None:
             self.events[cell] = [event]
@@ -82,7 +83,7 @@ class Collector:
         else:
             there.append(event)
 
-    def _new_row(self, key: Key) -> int:
+    def _new_row(self, key: GroupKey) -> int:
         if not self.free:
             size = len(self.since)
             self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
@@ -95,11 +96,11 @@ class Collector:
 
     def advance(self, upto: int) -> BindingRows:
         """What the groups are worth at the cells up to one, after those told before."""
-        found: list[tuple[Symbols32, int, int]] = []
+        found: list[tuple[Ints32, int, int]] = []
         value = self.symbols.value_or_null
         while self.cells and self.cells[0] <= upto:
             cell = heappop(self.cells)
-            touched: set[Key] = set()
+            touched: set[GroupKey] = set()
             # What enters comes first: a tuple that goes on leaves and enters at one cell.
             for key, rest, sign in sorted(self.events.pop(cell), key=_entering):
                 group = self.groups.get(key)
@@ -128,7 +129,7 @@ class Collector:
             high = np.concatenate([np.array([last for _, _, last in found], np.int64), high])
         return BindingRows(rows, low, high)
 
-    def _look_again(self, key: Key, cell: int) -> None:
+    def _look_again(self, key: GroupKey, cell: int) -> None:
         """What a group is worth from a cell on."""
         group = self.groups[key]
         size = group.worth[0].size
@@ -154,12 +155,12 @@ class Collector:
         self.upto = upto
         self.take(self.source.contents())
 
-    def used(self) -> Symbols32:
+    def used(self) -> Ints32:
         """The constants that are referred to."""
         return self.rows[self.told].ravel()
 
 
-def _entering(event: tuple[Key, Key, int]) -> int:
+def _entering(event: tuple[GroupKey, GroupKey, int]) -> int:
     return -event[2]
 
 
@@ -237,7 +238,7 @@ class Collecting:
             except NotByColumn:
                 self._one_by_one(head, upto)
 
-    def used(self) -> list[Symbols32]:
+    def used(self) -> list[Ints32]:
         return [collector.used() for collector in self.collectors.values()]
 
     def waiting(self, discrete: bool) -> Iterable[tuple[str, int]]:

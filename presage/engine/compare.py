@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from presage.engine.relation import Ints, Symbols32
-from presage.engine.symbols import Null, Symbols, Value
+from presage.engine.symbols import Null, Symbols
+from presage.kernels.arrays import Flags, Floats, Ints, Ints32
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Variable, term_variables
+from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Term, Value, Variable, term_variables
 from presage.model.values import NOW, decided, is_true, value_of
 
-Mask = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 _SAFE = float(1 << 52)
 FEW = 16
 """Rows that are not worth looking which of them are alike."""
@@ -36,7 +33,7 @@ _VECTOR = {
 }
 
 
-def holds(comparison: Comparison, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Mask:
+def holds(comparison: Comparison, bindings: Ints32, variables: dict[str, int], symbols: Symbols) -> Flags:
     """For each row whether the comparison is true."""
     if comparison.operator in ("=", "!="):
         left, right = (
@@ -53,7 +50,7 @@ def holds(comparison: Comparison, bindings: Symbols32, variables: dict[str, int]
     return np.array([_exactly(comparison, row, variables, symbols) for row in rows], bool)[which]
 
 
-def _distinct(terms: Iterable[Term], bindings: Symbols32, variables: dict[str, int]) -> tuple[Symbols32, Ints]:
+def _distinct(terms: Iterable[Term], bindings: Ints32, variables: dict[str, int]) -> tuple[Ints32, Ints]:
     """A row for each choice of values of the variables of some terms, and which of these each row has."""
     named = {NOW, *(each.name for term in terms for each in term_variables(term))}
     used = sorted(variables[each] for each in named if each in variables)
@@ -71,7 +68,7 @@ def _distinct(terms: Iterable[Term], bindings: Symbols32, variables: dict[str, i
     return bindings[first], which
 
 
-def _column(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Symbols32 | None:
+def _column(term: Term, bindings: Ints32, variables: dict[str, int], symbols: Symbols) -> Ints32 | None:
     """The symbols of a plain variable or constant: equal symbols are equal values."""
     if isinstance(term, Variable):
         return bindings[:, variables[term.name]]
@@ -84,15 +81,15 @@ class _NotExact(Exception):
     """There is something that is not exact as a float."""
 
 
-def _every(masks: Iterable[Mask]) -> Mask:
+def _every(masks: Iterable[Flags]) -> Flags:
     return np.asarray(np.logical_and.reduce(list(masks)), bool)
 
 
-def _some(masks: Iterable[Mask]) -> Mask:
+def _some(masks: Iterable[Flags]) -> Flags:
     return np.asarray(np.logical_or.reduce(list(masks)), bool)
 
 
-def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> Floats | None:
+def _floats(term: Term, bindings: Ints32, variables: dict[str, int], symbols: Symbols) -> Floats | None:
     """The values of a term as floats, if every one of them is exact."""
     found: Floats
     match term:
@@ -121,7 +118,7 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
             if one is None or other is None:
                 return None
 
-            def compared(part: Comparison) -> Mask:
+            def compared(part: Comparison) -> Flags:
                 left = _floats(part.left, bindings, variables, symbols)
                 right = _floats(part.right, bindings, variables, symbols) if left is not None else None
                 if left is None or right is None:
@@ -146,17 +143,17 @@ def _floats(term: Term, bindings: Symbols32, variables: dict[str, int], symbols:
     return found if bool((np.abs(found) < _SAFE).all()) else None
 
 
-def value(term: Term, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> Value | Null | None:
+def value(term: Term, row: Ints32, variables: dict[str, int], symbols: Symbols) -> Value | Null | None:
     """The exact value of a term in a row of symbols."""
     return value_of(term, lambda name: symbols.value_or_null(int(row[variables[name]])))
 
 
-def _exactly(comparison: Comparison, row: Symbols32, variables: dict[str, int], symbols: Symbols) -> bool:
+def _exactly(comparison: Comparison, row: Ints32, variables: dict[str, int], symbols: Symbols) -> bool:
     left, right = value(comparison.left, row, variables, symbols), value(comparison.right, row, variables, symbols)
     return is_true(comparison.operator, left, right)
 
 
-def computed(term: Term, bindings: Symbols32, variables: dict[str, int], symbols: Symbols) -> tuple[Symbols32, Mask]:
+def computed(term: Term, bindings: Ints32, variables: dict[str, int], symbols: Symbols) -> tuple[Ints32, Flags]:
     """The symbols of a term's values, and where it has one."""
     plain = _column(term, bindings, variables, symbols)
     if plain is not None:

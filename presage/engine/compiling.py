@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.core.reach import Reach
 from presage.engine.enough import Enough
 from presage.engine.inventing import Invention
 from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from
-from presage.engine.relation import Ints, Relation, Store
+from presage.engine.relation import Relation, Store
 from presage.engine.stamping import Stamping
 from presage.engine.symbols import Symbols
 from presage.engine.trees import Spec, TreeStep, TreeWriter
 from presage.kernels import driver, entries, fields, joins, spreading
+from presage.kernels.arrays import Ints
 from presage.kernels.entries import BIND, CONSTANT, SAME
 from presage.kernels.fields import FAR
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
-from presage.model.terms import Constant, Variable
+from presage.model.terms import Bound, Constant, Variable
 from presage.plan.lags import Lags, offsets
 from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, SinceNode, Stamp, WithinNode
 from presage.time.cells import ENDLESS, Grid

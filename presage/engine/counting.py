@@ -17,11 +17,12 @@ from presage.engine.canonical_order import canonical_order
 from presage.engine.following import Edges, Follower
 from presage.engine.joining import BindingRows, by_point
 from presage.engine.partitions import Partitions
-from presage.engine.relation import Delta, Ints, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
 from presage.engine.row_views import MOST_ROWS, Entries, WindowView, due, with_times
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
+from presage.kernels.arrays import Ints, Ints32
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows
 from presage.sealed import Arrays
@@ -65,7 +66,7 @@ class Counter:
             view.hide(self.entries, gone)
         self.entries.give_back(gone)
 
-    def _count(self, where: Ints, times: Ints, entries: Symbols32) -> Symbols32:
+    def _count(self, where: Ints, times: Ints, entries: Ints32) -> Ints32:
         """Counts rows, in their order; gives those that are gone."""
         self._make_room()
         gone, filled = np.empty(len(times), np.int32), np.empty(len(times), np.int64)
@@ -78,7 +79,7 @@ class Counter:
             self.edges.note(times, filled, self.entries.starts[gone[:lost]])
         return gone[:lost]
 
-    def _show(self, found: dict[str, BindingRows], entries: Symbols32) -> None:
+    def _show(self, found: dict[str, BindingRows], entries: Ints32) -> None:
         begin = 0
         for name, rows in found.items():
             # By time, so that a fact that comes again goes on.
@@ -208,7 +209,7 @@ class RowWindows:
         yield from ((f"c{index}", counter) for index, counter in enumerate(self.counters.values()))
         yield from ((f"f{index}", follower) for index, follower in enumerate(self.followers.values()))
 
-    def used(self) -> list[Symbols32]:
+    def used(self) -> list[Ints32]:
         """The constants that are referred to."""
         held = [rows.ravel() for _, waiting in self.waiting() for rows, _, _ in waiting.everything()]
         held += [each for counter in self.counters.values() for each in counter.partitions.used()]

@@ -14,13 +14,14 @@ import numpy as np
 
 from presage.engine.joining import BindingRows
 from presage.engine.points_in_windows import slid
-from presage.engine.relation import Relation, Symbols32
+from presage.engine.relation import Relation
 from presage.kernels import overlaps as kernel
+from presage.kernels.arrays import Ints32
 from presage.kernels.hashing import EMPTY
 from presage.plan.nodes import AtLeast
 from presage.time.cells import ENDLESS
 
-Span = tuple[int, int]
+PieceEnds = tuple[int, int]
 """Of a piece: where it ends, and where it begins."""
 FEW = 64
 
@@ -36,7 +37,7 @@ class Enough:
     def width(self) -> int:
         return max(1, self.arity)
 
-    def _keys(self, tuples: Symbols32) -> Symbols32:
+    def _keys(self, tuples: Ints32) -> Ints32:
         """The columns of the groups."""
         count = self.node.groups
         return np.ascontiguousarray(tuples[:, :count]) if count else np.zeros((len(tuples), 1), np.int32)
@@ -68,10 +69,10 @@ class Enough:
             groups, begins, ends = (np.concatenate(each) for each in zip((groups, begins, ends), more, strict=True))
         return BindingRows(self.group_keys[groups], begins, ends)
 
-    def _among(self, group: int, low: int, high: int, coming: int) -> list[Span]:
+    def _among(self, group: int, low: int, high: int, coming: int) -> list[PieceEnds]:
         """Adds a piece to a group, in its place; gives the stretches of it where enough lie. Then there is room for as
         many pieces as are coming."""
-        spans: list[Span] = []
+        spans: list[PieceEnds] = []
         piece = int(self.last[group])
         while piece >= 0:
             if self.highs[piece] >= self.cutoff:
@@ -165,7 +166,7 @@ class Enough:
             slots *= 2
         self.slots = np.full(slots, EMPTY, np.int32)
 
-    def _fill(self, keys: Symbols32, low: Any, high: Any) -> None:
+    def _fill(self, keys: Ints32, low: Any, high: Any) -> None:
         """Begins with pieces and the keys of their groups."""
         order = np.lexsort((low, high, *keys.T[::-1]))
         keys, low, high = keys[order], low[order], high[order]
@@ -185,7 +186,7 @@ class Enough:
         self.counts[kernel.SIZE], self.counts[kernel.GROUPS] = size, count
 
 
-def covered(spans: list[Span], low: int, high: int, least: int) -> Iterator[Span]:
+def covered(spans: list[PieceEnds], low: int, high: int, least: int) -> Iterator[PieceEnds]:
     """The stretches of a new piece where, with it, at least so many lie: begins and ends."""
     inner = [span for span in spans[bisect_left(spans, (low, -ENDLESS)) :] if span[1] <= high]
     # The number of pieces changes where one begins, or after one ends.

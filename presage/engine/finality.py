@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.kernels.fields import FAR
+from presage.model.terms import Bound
 from presage.plan.lags import Lags, offsets
 from presage.plan.nodes import Join, Plan
 from presage.time.cells import ENDLESS
 
-Edge = tuple[str, str, Bound, bool]
+DerivedFrom = tuple[str, str, Bound, bool]
 """A relation, one that it is derived from, how far that lies after it, and whether it is its absence that counts."""
 
 
 def final_together(
-    final: Mapping[str, int], caps: Mapping[str, int], edges: list[Edge], cells: Callable[[Bound], int]
+    final: Mapping[str, int], caps: Mapping[str, int], edges: list[DerivedFrom], cells: Callable[[Bound], int]
 ) -> dict[str, int]:
     """Up to which cells the relations of `caps` are final, now that all that can be concluded is; none beyond its cap.
 

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from presage.engine.joining import BindingRows, by_point
-from presage.engine.relation import Ints, Relation, Symbols32
+from presage.engine.relation import Relation
 from presage.engine.row_views import MOST_ROWS, Entries, WindowView, due, with_times
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
+from presage.kernels.arrays import Ints, Ints32
 from presage.model.windows import RowsWindow
 from presage.plan.nodes import LastRows, Shows
 from presage.sealed import Arrays, need
@@ -153,7 +154,7 @@ class Follower:
             self.hidden = _joined(self.hidden, rows.at(slice(before)), shown.at(slice(lost)))
             self.shown = shown.at(slice(lost, None))
 
-    def _show(self, rows: BindingRows, own: Symbols32, starts: Ints) -> None:
+    def _show(self, rows: BindingRows, own: Ints32, starts: Ints) -> None:
         if len(rows):
             self.view.show(self.entries, own, with_times(self.view, rows.bindings, rows.high, self.symbols), starts)
 
@@ -188,7 +189,7 @@ class Follower:
         times = state.numbers(f"{name}-times", np.int64, size=len(bindings))
         return BindingRows(bindings, times, times)
 
-    def used(self) -> list[Symbols32]:
+    def used(self) -> list[Ints32]:
         """The constants that are referred to."""
         return [self.shown.bindings.ravel(), self.hidden.bindings.ravel()]
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.engine.joining import BindingRows, by_point
-from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.errors import PresageError
 from presage.kernels import inventing, numbering
+from presage.kernels.arrays import Flags, Ints32
 from presage.kernels.hashing import EMPTY
 from presage.model.statements import Rule
 from presage.plan.nodes import Invent, Plan
 from presage.sealed import Arrays, need
-
-Flags = npt.NDArray[np.bool_]
 
 
 class ChaseLimit(PresageError):
@@ -82,13 +79,13 @@ class Inventor:
         values = self._new(node, len(rows)) if node.timed else self._lasting(invention, frontier)
         return BindingRows(np.ascontiguousarray(np.concatenate([frontier, values], axis=1)), rows.low, rows.high)
 
-    def _new(self, node: Invent, count: int) -> Symbols32:
+    def _new(self, node: Invent, count: int) -> Ints32:
         self.in_step += count * node.count
         if self.limit is not None and self.in_step > self.limit:
             raise ChaseLimit(node.rule, self.limit)
         return self.symbols.invent(count * node.count).reshape(count, node.count)
 
-    def _lasting(self, invention: Invention, frontier: Symbols32) -> Symbols32:
+    def _lasting(self, invention: Invention, frontier: Ints32) -> Ints32:
         wanted = np.zeros((len(frontier), self.keys.shape[1]), np.int32)
         wanted[:, 0] = invention.number
         wanted[:, 1 : 1 + invention.arity] = frontier
@@ -117,7 +114,7 @@ class Inventor:
         need(int(keys[:, 1:].max(initial=0)) < max(1, values), "a value made of none")
         self.fill(keys, made)
 
-    def fill(self, keys: Symbols32, values: Symbols32) -> None:
+    def fill(self, keys: Ints32, values: Ints32) -> None:
         """Takes entries over."""
         if len(keys) >= len(self.keys):
             self.clear(1 << len(keys).bit_length())

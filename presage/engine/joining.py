@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from presage.engine import compare
-from presage.engine.relation import Ints, Store, Symbols32
+from presage.engine.relation import Store
 from presage.engine.symbols import Symbols
 from presage.kernels.absence import still, without
+from presage.kernels.arrays import Flags, Ints, Ints32
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Constant, Variable, term_variables
-from presage.plan.nodes import Argument, Join, Literal
+from presage.plan.nodes import ColumnTerm, Join, Literal
 from presage.time.bounds import FAR
 from presage.time.cells import ENDLESS
 
@@ -27,14 +28,14 @@ from presage.time.cells import ENDLESS
 class BindingRows:
     """Bindings with intervals of the rule's time."""
 
-    bindings: Symbols32
+    bindings: Ints32
     low: Ints
     high: Ints
 
     def __len__(self) -> int:
         return len(self.low)
 
-    def picked(self, mask: compare.Mask) -> BindingRows:
+    def picked(self, mask: Flags) -> BindingRows:
         return self if mask.all() else self.at(mask)
 
     def at(self, places: Any) -> BindingRows:
@@ -47,7 +48,7 @@ def joined(parts: Sequence[BindingRows]) -> BindingRows:
     return BindingRows(np.concatenate(bindings), np.concatenate(low), np.concatenate(high))
 
 
-Columns = list[tuple[bool, int]]
+AtomColumns = list[tuple[bool, int]]
 """For each column of an atom whether it is a constant, and its symbol or the place of its variable."""
 
 
@@ -57,7 +58,7 @@ class Awaited:
 
     literal: Literal
     number: int
-    columns: Columns
+    columns: AtomColumns
     shift: int
     fixed: int
 
@@ -72,7 +73,7 @@ class OutsideJoin:
     """Comparisons of computed values, made after they are computed."""
     awaited: list[Awaited]
     """What it negates, and what can be taken back."""
-    head: Columns
+    head: AtomColumns
     symbols: Symbols
     store: Store
 
@@ -134,11 +135,11 @@ class OutsideJoin:
             rows = BindingRows(rows.bindings[source], low, high)
         return rows
 
-    def heads(self, rows: BindingRows) -> Symbols32:
+    def heads(self, rows: BindingRows) -> Ints32:
         return tuples(self.head, rows.bindings)
 
 
-def tuples(columns: Columns, bindings: Symbols32) -> Symbols32:
+def tuples(columns: AtomColumns, bindings: Ints32) -> Ints32:
     """The tuples of an atom under bindings."""
     found = np.zeros((len(bindings), max(1, len(columns))), np.int32)
     for place, (is_constant, value) in enumerate(columns):
@@ -147,8 +148,8 @@ def tuples(columns: Columns, bindings: Symbols32) -> Symbols32:
 
 
 def columns_of(
-    arguments: tuple[Argument, ...], variables: dict[str, int], symbol: Callable[[Constant], int]
-) -> Columns:
+    arguments: tuple[ColumnTerm, ...], variables: dict[str, int], symbol: Callable[[Constant], int]
+) -> AtomColumns:
     return [(True, symbol(each)) if isinstance(each, Constant) else (False, variables[each.name]) for each in arguments]
 
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.engine.runtime import IntervalEngine
+from presage.model.terms import Bound
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import AtLeast, Collect, Invent, Join, LastRows, Plan, Stamp, WithinNode
 

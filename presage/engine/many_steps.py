@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from presage.engine.relation import Delta, Ints, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
 from presage.engine.runtime import IntervalEngine
 from presage.kernels import driver, many_steps
+from presage.kernels.arrays import Ints, Ints32
 from presage.model.terms import Number
 
 SOME = 4096
@@ -24,7 +25,7 @@ SOME = 4096
 class Coming:
     """The facts of one predicate in the order of their steps: tuples, times, and where those of each step begin."""
 
-    rows: Symbols32
+    rows: Ints32
     times: Ints
     """As cells, where the engine's time is finer than whole numbers."""
     begins: Ints
@@ -34,7 +35,7 @@ class Coming:
 class Additions:
     """What was new in a relation, and at which of the steps."""
 
-    step: Symbols32
+    step: Ints32
     delta: Delta
 
 

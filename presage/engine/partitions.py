@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Symbols
 from presage.kernels import numbering
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.hashing import EMPTY
 from presage.model.terms import Constant, Variable
 from presage.model.windows import RowsWindow
@@ -55,7 +55,7 @@ class Partitions:
         self.width = 1 + max((len(names) for names in kinds), default=0)
         self.fill(np.zeros((0, self.width), np.int32))
 
-    def fill(self, keys: Symbols32, more: int = 0) -> None:
+    def fill(self, keys: Ints32, more: int = 0) -> None:
         """Takes over partitions as they were, with room for some more."""
         room = max(16, 1 << (len(keys) + more).bit_length())
         self.count = len(keys)
@@ -64,22 +64,22 @@ class Partitions:
         self.slots = np.full(2 * room, EMPTY, np.int32)
         numbering.spread(self.slots, self.keys, self.count)
 
-    def checked(self, state: Arrays, values: int) -> Symbols32:
+    def checked(self, state: Arrays, values: int) -> Ints32:
         """Partitions as they were saved, with values that there are."""
         keys = state.rows("partitions", np.int32, self.width, least=0)
         need(not len(keys) or int(keys[:, 1:].max(initial=0)) < max(1, values), "a partition of a value that is none")
         return keys
 
     @property
-    def known(self) -> Symbols32:
+    def known(self) -> Ints32:
         """The partitions there are: for each its kind, and the values of its variables."""
         return self.keys[: self.count]
 
-    def used(self) -> list[Symbols32]:
+    def used(self) -> list[Ints32]:
         """The constants it refers to. A pad is a constant like others: it costs nothing to keep it."""
         return [self.known[:, 1:].ravel(), np.array(self.constants, np.int32)]
 
-    def of(self, predicate: str, tuples: Symbols32) -> Ints:
+    def of(self, predicate: str, tuples: Ints32) -> Ints:
         """The partitions of a predicate's facts; below 0 for a fact that fits no pattern."""
         found = np.full(len(tuples), 0 if self.is_one else _NONE, np.int64)
         for pattern in self.patterns.get(predicate, ()):
@@ -91,7 +91,7 @@ class Partitions:
             found[fits] = self._numbers(pattern, tuples[fits])
         return found
 
-    def _numbers(self, pattern: _Pattern, tuples: Symbols32) -> Symbols32:
+    def _numbers(self, pattern: _Pattern, tuples: Ints32) -> Ints32:
         wanted = np.zeros((len(tuples), self.width), np.int32)
         wanted[:, 0] = pattern.kind
         for place, column in enumerate(pattern.key):

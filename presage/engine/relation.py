@@ -15,12 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.kernels import fields, finding, forgetting, tables
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import FAR
 from presage.kernels.groups import fill_index
 from presage.kernels.hashing import EMPTY
-
-Ints = npt.NDArray[np.int64]
-Symbols32 = npt.NDArray[np.int32]
 
 FEW = 16
 RECORD = np.dtype([("low", np.int64), ("high", np.int64), ("earlier", np.int32), ("link", np.int32)])
@@ -35,8 +33,8 @@ _LOG = {"log_row": np.int32, "log_low": np.int64, "log_high": np.int64}
 class Delta:
     """What a step added to a relation, piece by piece."""
 
-    row: Symbols32
-    tuples: Symbols32
+    row: Ints32
+    tuples: Ints32
     low: Ints
     high: Ints
     apart: int = 0
@@ -149,9 +147,9 @@ class Relation:
         self.table[fields.LATEST] = cell
 
     @property
-    def columns(self) -> Symbols32:
+    def columns(self) -> Ints32:
         """The tuples by row."""
-        found: Symbols32 = self.arrays["columns"].reshape(-1, self.width)
+        found: Ints32 = self.arrays["columns"].reshape(-1, self.width)
         return found
 
     # Arrays, and where they are.
@@ -316,7 +314,7 @@ class Relation:
         used = int(self.table[fields.ROWS])
         return np.flatnonzero(self.arrays["records"]["earlier"][:used] != finding.FREE)
 
-    def _move_rows(self, columns: Symbols32, records: Any, places: Symbols32) -> None:
+    def _move_rows(self, columns: Ints32, records: Any, places: Ints32) -> None:
         """`places` says where each row has moved to."""
         table = self.table
         self._set("columns", columns)
@@ -326,7 +324,7 @@ class Relation:
         logged = self.arrays["log_row"][: int(table[fields.LOG])]
         logged[:] = places[logged]
 
-    def insert(self, rows: Symbols32, low: Ints, high: Ints) -> None:
+    def insert(self, rows: Ints32, low: Ints, high: Ints) -> None:
         """Adds intervals to tuples; what is new goes to the log."""
         if not len(low):
             return  # Nothing is compiled for nothing.
@@ -341,7 +339,7 @@ class Relation:
         """What lies after a cell is put aside from now on."""
         self.table[fields.BEYOND] = cell
 
-    def put_aside(self) -> tuple[Symbols32, Ints, Ints]:
+    def put_aside(self) -> tuple[Ints32, Ints, Ints]:
         """What has been put aside; from now on it is the caller's."""
         count = int(self.table[fields.AHEAD])
         self.table[fields.AHEAD] = 0

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from presage.engine.joining import BindingRows
-from presage.engine.relation import Ints, Relation, Symbols32
+from presage.engine.relation import Relation
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import WaitingRows
 from presage.kernels import counting
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import CAPACITY, ROWS
 from presage.kernels.waiting import split_at
 from presage.plan.nodes import LastRows, Shows
@@ -44,7 +45,7 @@ class Entries:
         self.free = np.arange(_FEW, dtype=np.int32)
         self.left = _FEW
 
-    def new(self, count: int) -> Symbols32:
+    def new(self, count: int) -> Ints32:
         size = len(self.ends)
         if count > self.left:
             more = max(size, count)
@@ -60,7 +61,7 @@ class Entries:
         self.ends[found], self.rows[:, found] = ENDLESS, _NOWHERE
         return found
 
-    def give_back(self, gone: Symbols32) -> None:
+    def give_back(self, gone: Ints32) -> None:
         self.free[self.left : self.left + len(gone)] = gone
         self.left += len(gone)
 
@@ -106,7 +107,7 @@ class WindowView:
         self.latest = np.zeros(0, np.int32)
         relation.rows_stay = True
 
-    def show(self, entries: Entries, own: Symbols32, tuples: Symbols32, starts: Ints) -> None:
+    def show(self, entries: Entries, own: Ints32, tuples: Ints32, starts: Ints) -> None:
         """Shows entries from their starts to where they end, as far as that is known."""
         stops, done = entries.ends[own], 0
         if self.node.shows is Shows.AT_ONCE:
@@ -130,12 +131,12 @@ class WindowView:
         """The rows of the table that are in use: where each of them stands when it is filled anew."""
         return np.unique(self.relation.contents().row)
 
-    def hide(self, entries: Entries, gone: Symbols32) -> None:
+    def hide(self, entries: Entries, gone: Ints32) -> None:
         if self.node.shows is not Shows.AT_ONCE:
             counting.hide(self.relation.address, gone, entries.ends, entries.rows[self.number], self.latest)
 
 
-def with_times(view: WindowView, tuples: Symbols32, times: Ints, symbols: Symbols) -> Symbols32:
+def with_times(view: WindowView, tuples: Ints32, times: Ints, symbols: Symbols) -> Ints32:
     """The tuples as a view shows them."""
     if view.node.shows is not Shows.WITH_TIME:
         return tuples

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.engine.boundaries import Boundaries
 from presage.engine.collecting import Collecting
 from presage.engine.compiling import Outside, PlanCompiler, distances
@@ -25,16 +25,17 @@ from presage.engine.finality import final_together, settling
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import BindingRows, OutsideJoin
 from presage.engine.paths import only_passed_on
-from presage.engine.relation import Delta, Ints, Relation, Store, Symbols32, finer_ends
+from presage.engine.relation import Delta, Relation, Store, finer_ends
 from presage.engine.stamping import Stamping, stampings
 from presage.engine.sweeping import Sweeps
 from presage.engine.symbols import Symbols
 from presage.engine.waiting import WaitingRows
 from presage.kernels import driver, fields
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.forgetting import forget, forget_news
 from presage.kernels.operators import dilate_all
 from presage.kernels.waiting import split_at
-from presage.model.terms import Number
+from presage.model.terms import Bound, Number
 from presage.plan.lags import NEVER, Lags, offsets
 from presage.plan.nodes import Join, KnownFact, LastRows, Plan, reads
 from presage.time.cells import ENDLESS, Grid
@@ -42,7 +43,7 @@ from presage.time.cells import ENDLESS, Grid
 FEW_SYMBOLS = 10_000  # below so many constants it is not worth looking which are still used
 SOME = 8192  # findings that are worked on at a time
 
-Facts = dict[str, tuple[Symbols32, Ints, Ints]]
+NewFacts = dict[str, tuple[Ints32, Ints, Ints]]
 
 
 class IntervalEngine:
@@ -180,7 +181,7 @@ class IntervalEngine:
                 high = self.grid.cells(fact.high, fact.high)[1] - (0 if fact.closed_high else 1)
             self.insert(fact.relation, row, np.array([low], np.int64), np.array([high], np.int64))
 
-    def advance(self, now: Number, facts: Facts) -> dict[str, Delta]:
+    def advance(self, now: Number, facts: NewFacts) -> dict[str, Delta]:
         """Takes in what arrives at `now`; gives what is new in the watched relations."""
         self.now = now
         self.inventor.in_step = 0
@@ -250,7 +251,7 @@ class IntervalEngine:
         """Whether anything depends on a relation; the others need not be remembered."""
         return name in self.read or name in self.watched
 
-    def insert(self, name: str, rows: Symbols32, low: Ints, high: Ints) -> None:
+    def insert(self, name: str, rows: Ints32, low: Ints, high: Ints) -> None:
         self.gaining(name).insert(rows, low, high)
 
     def gaining(self, name: str) -> Relation:
@@ -426,7 +427,7 @@ class IntervalEngine:
 
     # Forgetting.
 
-    def make_ready(self, coming: list[Symbols32]) -> None:
+    def make_ready(self, coming: list[Ints32]) -> None:
         """Gives back the numbers of constants that nothing refers to any more, nor what is coming."""
         if len(self.symbols) <= self.most_symbols:
             return

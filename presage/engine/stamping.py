@@ -16,8 +16,8 @@ import numpy as np
 
 from presage.core.reach import Reach
 from presage.engine.joining import BindingRows, by_point
-from presage.engine.relation import Ints, Symbols32
 from presage.engine.symbols import Symbols
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.operators import dilate_all
 from presage.model.terms import Number
 from presage.plan.nodes import Plan, Stamp, WithinNode
@@ -73,7 +73,7 @@ def _within(node: WithinNode, rows: BindingRows, grid: Grid, symbols: Symbols) -
     return BindingRows(bindings, low[inside], high[inside])
 
 
-def _around(numbers: Symbols32, reach: Reach, symbols: Symbols) -> tuple[Ints, Ints]:
+def _around(numbers: Ints32, reach: Reach, symbols: Symbols) -> tuple[Ints, Ints]:
     """The first and the last whole time at some distances from values; none where a value is no number."""
     values = symbols.floats[numbers]
     if not (values == np.floor(values)).all():

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from presage.engine.runtime import IntervalEngine
-from presage.engine.symbols import Value
 from presage.engine.waiting import WaitingRows
 from presage.kernels.fields import FAR
-from presage.model.terms import Number, number
+from presage.model.terms import Number, Value, number
 from presage.sealed import Arrays, need
 from presage.time.cells import Grid
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from presage.analysis.differences import INF, Bound
-from presage.engine.relation import Ints, Relation, Store
+from presage.analysis.differences import INF
+from presage.engine.relation import Relation, Store
 from presage.engine.waiting import WaitingRows
+from presage.kernels.arrays import Ints
 from presage.kernels.forgetting import forget_rows, held_rows
-from presage.model.terms import Variable
+from presage.model.terms import Bound, Variable
 from presage.plan.lags import NEVER, Lags
 from presage.plan.nodes import Dilate, Join, Plan, SinceNode
 from presage.time.cells import ENDLESS

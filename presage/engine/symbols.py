@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import compress, repeat
 from operator import is_
 
@@ -21,9 +20,9 @@ import numpy.typing as npt
 
 from presage.engine.texts import TextColumn, TextSymbols
 from presage.engine.whole_numbers import AT_ONCE, WholeNumberSymbols
+from presage.kernels.arrays import Ints32
+from presage.model.terms import Value
 
-Value = str | int | Fraction
-Ints = npt.NDArray[np.int32]
 # Whole numbers up to here, and their sums, are exact as floats.
 _EXACT = 1 << 52
 
@@ -50,7 +49,7 @@ class Symbols:
         self.shown = 0
         self.names = np.zeros(16, np.int64)
         self.texts, self.wholes = TextSymbols(), WholeNumberSymbols()
-        self.held: Callable[[], list[Ints]] = list
+        self.held: Callable[[], list[Ints32]] = list
         """The numbers that are referred to beyond the engine."""
         # For comparisons by columns: the value as a float where that is exact, otherwise not a number.
         self.floats = np.zeros(16, np.float64)
@@ -77,7 +76,7 @@ class Symbols:
         else:
             self.wholes.enter(np.array([number], np.int32), self.floats)
 
-    def invent(self, count: int) -> Ints:
+    def invent(self, count: int) -> Ints32:
         """Numbers for new nulls."""
         again = min(count, len(self.unused))
         found = np.empty(count, np.int32)
@@ -92,7 +91,7 @@ class Symbols:
         self.nulls += count
         return found
 
-    def shown_as(self, numbers: Ints) -> Ints:
+    def shown_as(self, numbers: Ints32) -> Ints32:
         """The numbers with the names of nulls, below 0, in their place; nulls are named in the order they come in."""
         names = self.names[numbers]
         new = numbers[names == UNNAMED]
@@ -122,7 +121,7 @@ class Symbols:
         self._know(value, number)
         return number
 
-    def number_all(self, values: Iterable[Value]) -> Ints:
+    def number_all(self, values: Iterable[Value]) -> Ints32:
         given = list(values)
         types = set(map(type, given))
         if types <= {str}:
@@ -146,7 +145,7 @@ class Symbols:
         found[~is_whole] = self._number_others(others)
         return found
 
-    def number_wholes(self, column: npt.NDArray[np.int64]) -> Ints:
+    def number_wholes(self, column: npt.NDArray[np.int64]) -> Ints32:
         """The numbers of a column of whole numbers."""
         if not len(column):
             return np.zeros(0, np.int32)
@@ -164,7 +163,7 @@ class Symbols:
             parts.append(found)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _number_others(self, given: list[Value]) -> Ints:
+    def _number_others(self, given: list[Value]) -> Ints32:
         """The numbers of values that are not whole numbers."""
         found = np.array(list(map(self.numbers.get, given, repeat(-1))), np.int32)
         missing = np.flatnonzero(found < 0)
@@ -177,7 +176,7 @@ class Symbols:
             found[missing] = added
         return found
 
-    def _add_all(self, values: list[Value]) -> Ints:
+    def _add_all(self, values: list[Value]) -> Ints32:
         """Gives new values numbers, those that were given back first."""
         found = np.empty(len(values), np.int32)
         again = min(len(self.unused), len(values))
@@ -222,7 +221,7 @@ class Symbols:
         free = (place for place, value in enumerate(values) if value is None)
         self.unused = [place for place in free if self.names[place] == NO_NULL]
 
-    def number_texts(self, column: TextColumn) -> Ints:
+    def number_texts(self, column: TextColumn) -> Ints32:
         """The numbers of a column of texts."""
         return self.texts.find(column, self.number_all)
 

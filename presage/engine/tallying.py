@@ -13,21 +13,20 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.engine.asked_groups import AskedGroups
 from presage.engine.joining import BindingRows
 from presage.engine.points_in_windows import slid
-from presage.engine.relation import Delta, Relation, Symbols32
+from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
 from presage.kernels import tallies
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import FAR
 from presage.kernels.numbering import distinct
 from presage.model.terms import number
 from presage.plan.nodes import Collect
 from presage.time.cells import ENDLESS
 
-Places = npt.NDArray[np.int64]
 FEW = 64
 SCALE = 1_000_000
 MOST = 1 << 50
@@ -48,7 +47,7 @@ class Millionths:
         self.symbols, self.values = symbols, symbols.values
         self.known = np.full(FEW, UNKNOWN, np.int64)
 
-    def of(self, constants: Symbols32) -> Places:
+    def of(self, constants: Ints32) -> Ints:
         """Raises `NotByColumn`."""
         floats = self.symbols.floats[constants]
         if (np.abs(floats) < MOST // SCALE).all() and (floats == np.floor(floats)).all():
@@ -100,7 +99,7 @@ class Tallies:
 
     def clear(self) -> None:
         self.upto = -ENDLESS
-        self.events: dict[int, list[Places]] = {}
+        self.events: dict[int, list[Ints]] = {}
         """By cell, what enters and leaves there."""
         self.cells: list[int] = []
         # For each group its columns and its worth as a constant, what the kernel knows, and how much is to come.
@@ -114,7 +113,7 @@ class Tallies:
         self.nodes = np.zeros((0, tallies.NODE_FIELDS), np.int64)
         self.free_node, self.free_nodes = -1, 0
 
-    def _empty_places(self, size: int) -> Places:
+    def _empty_places(self, size: int) -> Ints:
         found = np.zeros((size, tallies.PLACE_FIELDS), np.int64)
         found[:, [tallies.TOP, tallies.LAST]] = -1
         found[:, tallies.TOUCHED] = UNKNOWN
@@ -156,7 +155,7 @@ class Tallies:
         leaving[:, tallies.CELL], leaving[:, tallies.SIGN] = leaving[:, tallies.UNTIL] + 1, -1
         self._note(leaving)
 
-    def _note(self, events: Places) -> None:
+    def _note(self, events: Ints) -> None:
         if not len(events):
             return
         cells = events[:, tallies.CELL]
@@ -170,7 +169,7 @@ class Tallies:
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True):
             self._at(int(cells[start]), events[start:end])
 
-    def _at(self, cell: int, events: Places) -> None:
+    def _at(self, cell: int, events: Ints) -> None:
         there = self.events.get(cell)
         if there is None:
             self.events[cell] = [events]
@@ -178,7 +177,7 @@ class Tallies:
         else:
             there.append(events)
 
-    def _places(self, keys: Symbols32) -> Places:
+    def _places(self, keys: Ints32) -> Ints:
         """Where each group is; new ones get a place."""
         if self.node.groups == 1:
             constants = keys[:, 0]
@@ -203,7 +202,7 @@ class Tallies:
         found = np.array([self.by_name[name] for name in names], np.int64)
         return found[which.ravel()]
 
-    def _known_places(self, keys: Symbols32) -> Places:
+    def _known_places(self, keys: Ints32) -> Ints:
         """Where those of some groups are that there are, each once."""
         if self.node.groups == 1:
             constants = keys[:, 0]
@@ -211,10 +210,10 @@ class Tallies:
         else:
             names = [row.tobytes() for row in np.ascontiguousarray(keys)]
             found = np.array([self.by_name.get(name, -1) for name in names], np.int64)
-        places: Places = distinct(found[found >= 0])[0]
+        places: Ints = distinct(found[found >= 0])[0]
         return places
 
-    def _new_places(self, keys: Symbols32) -> Places:
+    def _new_places(self, keys: Ints32) -> Ints:
         while len(self.free) < len(keys):
             size = len(self.places)
             self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
@@ -225,7 +224,7 @@ class Tallies:
         self.rows[places, : self.node.groups] = keys
         return places
 
-    def _give_back(self, places: Places) -> None:
+    def _give_back(self, places: Ints) -> None:
         keys = self.rows[places, : self.node.groups]
         if self.node.groups == 1:
             self.place_of[keys[:, 0]] = -1
@@ -250,10 +249,10 @@ class Tallies:
         """What the groups are worth at the cells up to one, after those told before. Raises `NotByColumn`."""
         before = self.upto
         wanted = None if self.asked is None else self._known_places(self.asked.due(upto))
-        chunks: list[Places] = []
+        chunks: list[Ints] = []
         while self.cells and self.cells[0] <= upto:
             chunks += self.events.pop(heappop(self.cells))
-        parts: list[tuple[Symbols32, Places, Places]] = []
+        parts: list[tuple[Ints32, Ints, Ints]] = []
         if chunks:
             told = self._happened(np.concatenate(chunks))
             if wanted is not None:
@@ -275,7 +274,7 @@ class Tallies:
         rows, low, high = (np.concatenate([part[place] for part in parts]) for place in range(3))
         return BindingRows(rows, np.maximum(low, before + 1), high)
 
-    def _among(self, wanted: Places) -> Any:
+    def _among(self, wanted: Ints) -> Any:
         found = np.zeros(len(self.places), bool)
         found[wanted] = True
         return found
@@ -284,7 +283,7 @@ class Tallies:
         """Which groups are as they are now at a cell."""
         return (self.places[places, tallies.SIZE] > 0) & (self.places[places, tallies.SINCE] <= upto)
 
-    def _worths(self, places: Places) -> tuple[Places, Places, Places]:
+    def _worths(self, places: Ints) -> tuple[Ints, Ints, Ints]:
         """Of groups that stand how many tuples there are, what they come to, and as which constant."""
         size, total = self.places[places, tallies.SIZE], self.places[places, tallies.TOTAL]
         if self.kind == tallies.SUMMED:
@@ -292,13 +291,13 @@ class Tallies:
         top = self.places[places, tallies.TOP]
         return size, self.nodes[top, tallies.KEY], self.nodes[top, tallies.CONSTANT]
 
-    def _told_rows(self, told: Places) -> tuple[Symbols32, Places, Places]:
+    def _told_rows(self, told: Ints) -> tuple[Ints32, Ints, Ints]:
         rows = self.rows[told[:, tallies.OF]]
         size, total, constants = (told[:, tallies.FOUND_SIZE + each] for each in range(3))
         self._put_worth(rows, np.arange(len(rows)), size, total, constants)
         return rows, told[:, tallies.LOW].copy(), told[:, tallies.HIGH].copy()
 
-    def _happened(self, events: Places) -> Places:
+    def _happened(self, events: Ints) -> Ints:
         """What was over by what entered and left, as the kernel finds it."""
         if self.kind == tallies.STAIRS:
             self._make_nodes(int(np.count_nonzero(events[:, tallies.SIGN] > 0)))
@@ -331,12 +330,12 @@ class Tallies:
         """A staircase has no more steps than tuples that are there."""
         return len(self.nodes) - int(self.places[:, tallies.SIZE].sum())
 
-    def _put_worth(self, rows: Symbols32, places: Places, size: Places, total: Places, constant: Places) -> None:
+    def _put_worth(self, rows: Ints32, places: Ints, size: Ints, total: Ints, constant: Ints) -> None:
         """Puts what groups are worth into rows."""
         for column, function in enumerate(self.node.functions, self.node.groups):
             rows[places, column] = self._worth(function, size, total, constant)
 
-    def _worth(self, function: str, size: Places, total: Places, constant: Places) -> Any:
+    def _worth(self, function: str, size: Ints, total: Ints, constant: Ints) -> Any:
         """What groups are worth, as constants."""
         match function:
             case "first" | "last":
@@ -373,7 +372,7 @@ class Tallies:
             self.asked.rebuild(upto)
         self._take(self.source.contents())
 
-    def used(self) -> Symbols32:
+    def used(self) -> Ints32:
         """The constants that are referred to."""
         # What groups are worth is among their columns only where all are told.
         columns = slice(None if self.asked is None else self.node.groups)

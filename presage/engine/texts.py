@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.kernels import texts
+from presage.kernels.arrays import Ints32
 
-Ints = npt.NDArray[np.int32]
 ENTRY = np.dtype([("code", np.int64), ("begin", np.int64), ("length", np.int32), ("number", np.int32)])
 """As the kernels see it: `texts.CODE`, `BEGIN`, `LENGTH` and `NUMBER`."""
 # Texts of more bytes than this are not worth keeping twice.
@@ -53,7 +52,7 @@ class TextSymbols:
             self.table[field] = array.ctypes.data
         self.table[texts.MASK] = len(self.slots) - 1
 
-    def find(self, column: TextColumn, number_all: Callable[[Sequence[str]], Ints]) -> Ints:
+    def find(self, column: TextColumn, number_all: Callable[[Sequence[str]], Ints32]) -> Ints32:
         """The numbers of a column's texts; `number_all` gives those of texts that are new here."""
         found = np.empty(len(column), np.int32)
         unknown, length = texts.find(self.address, column.places, column.data, found)

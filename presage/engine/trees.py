@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from presage.engine.relation import Ints
 from presage.kernels import entries, joins
+from presage.kernels.arrays import Ints
 
 Spec = tuple[int, int, int]
 """A column, what it does, and its variable or symbol."""

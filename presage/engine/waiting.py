@@ -9,7 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from presage.engine.relation import Ints, Symbols32, finer
+from presage.engine.relation import finer
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.waiting import bucket_numbers, by_bucket
 
 # More buckets than this are not worth their room.
@@ -21,13 +22,13 @@ class WaitingRows:
 
     def __init__(self) -> None:
         self.bucket = 1
-        self.buckets: dict[int, list[tuple[Symbols32, Ints, Ints]]] = {}
+        self.buckets: dict[int, list[tuple[Ints32, Ints, Ints]]] = {}
         self.size = 0
 
     def __len__(self) -> int:
         return self.size
 
-    def put(self, rows: Symbols32, low: Ints, high: Ints) -> None:
+    def put(self, rows: Ints32, low: Ints, high: Ints) -> None:
         if not len(low):
             return
         numbers, least, most = bucket_numbers(low, self.bucket)
@@ -54,7 +55,7 @@ class WaitingRows:
         for chosen in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
             self.buckets.setdefault(int(numbers[chosen[0]]), []).append((rows[chosen], low[chosen], high[chosen]))
 
-    def take(self, upto: int) -> tuple[Symbols32, Ints, Ints] | None:
+    def take(self, upto: int) -> tuple[Ints32, Ints, Ints] | None:
         """The rows that start at or before a cell, the earliest buckets first."""
         due = sorted(number for number in self.buckets if number * self.bucket <= upto)
         if not due:
@@ -101,5 +102,5 @@ class WaitingRows:
         for rows, low, high in parts:
             self.put(rows, finer(low, factor, False), finer(high, factor, True))
 
-    def everything(self) -> list[tuple[Symbols32, Ints, Ints]]:
+    def everything(self) -> list[tuple[Ints32, Ints, Ints]]:
         return [part for parts in self.buckets.values() for part in parts]

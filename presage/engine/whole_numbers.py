@@ -6,14 +6,11 @@ What they are worth `Symbols` says, by the column.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.kernels import wholes as kernel
+from presage.kernels.arrays import Floats, Ints, Ints32
 from presage.kernels.hashing import EMPTY
 
-Ints = npt.NDArray[np.int32]
-Wholes = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 FEWEST = 64
 AT_ONCE = 1 << 16
 """Values of a column that are looked for at once."""
@@ -24,7 +21,7 @@ class WholeNumberSymbols:
         self.count = 0
         self._make(0)
 
-    def fill(self, numbers: Ints, floats: Floats) -> None:
+    def fill(self, numbers: Ints32, floats: Floats) -> None:
         """Knows these and no others."""
         self.count = 0
         self._make(len(numbers))
@@ -41,13 +38,13 @@ class WholeNumberSymbols:
             self._make(self.count + more)
             kernel.enter(self.slots, self.shift, floats, numbers)
 
-    def enter(self, numbers: Ints, floats: Floats) -> None:
+    def enter(self, numbers: Ints32, floats: Floats) -> None:
         """Learns numbers that it does not know yet."""
         self.make_room(len(numbers), floats)
         kernel.enter(self.slots, self.shift, floats, numbers)
         self.count += len(numbers)
 
-    def find(self, column: Wholes, floats: Floats, unused: list[int], begin: int) -> tuple[Ints, Wholes, list[int]]:
+    def find(self, column: Ints, floats: Floats, unused: list[int], begin: int) -> tuple[Ints32, Ints, list[int]]:
         """The numbers of a column's values, for all of which there must be room, and those values that are new, in the
         order in which they come: they get numbers that were `unused`, from the last on, which are given too, and then
         those from `begin` on."""

@@ -13,8 +13,6 @@ from fractions import Fraction
 
 from presage.evidence.check_cells import EVERYWHERE, NOWHERE, Cell, Cells, CheckedGrid, both, joined, others
 from presage.evidence.check_values import (
-    Row,
-    Values,
     as_number,
     atom_of,
     counts,
@@ -29,7 +27,7 @@ from presage.evidence.check_values import (
     unify,
     value_in,
 )
-from presage.evidence.proof import InputFact, Record
+from presage.evidence.proof import Asked, InputFact, NamedValues, Record
 from presage.model.formulas import (
     And,
     Atom,
@@ -52,9 +50,9 @@ from presage.model.statements import Rule
 from presage.model.terms import Variable, term_variables
 from presage.model.windows import TimeWindow
 
-Goal = tuple[bool, str, Row]
+AbsenceGoal = tuple[bool, str, Asked]
 """Whether what is certain is asked for, or what may be; a predicate; its arguments, `None` where open."""
-Found = list[tuple[Values, Cells]]
+FoundRows = list[tuple[NamedValues, Cells]]
 
 MOST_ROUNDS = 20_000
 
@@ -82,9 +80,9 @@ class AbsenceJudge:
         for formula, cells in asked:
             self._look_ahead(formula, cells[-1][1])
         self._close_look_ahead()
-        self.table: dict[Goal, dict[Row, Cells]] = {}
-        self.asked: set[Goal] = set()
-        self.given: dict[tuple[str, Row], dict[Row, Cells]] = {}
+        self.table: dict[AbsenceGoal, dict[Asked, Cells]] = {}
+        self.asked: set[AbsenceGoal] = set()
+        self.given: dict[tuple[str, Asked], dict[Asked, Cells]] = {}
 
     # How late anything can matter.
 
@@ -127,7 +125,7 @@ class AbsenceJudge:
 
     # The question.
 
-    def may_hold(self, parts: Sequence[Formula], values: Values, cells: Cells) -> bool:
+    def may_hold(self, parts: Sequence[Formula], values: NamedValues, cells: Cells) -> bool:
         """Whether all of these may hold together at some of these times."""
         while True:
             before = len(self.asked)
@@ -162,9 +160,9 @@ class AbsenceJudge:
                 return
         raise Undecided("the rules reach too far")
 
-    def _answers(self, goal: Goal) -> dict[Row, Cells]:
+    def _answers(self, goal: AbsenceGoal) -> dict[Asked, Cells]:
         certain, name, row = goal
-        found: dict[Row, list[tuple[Cell, Cell]]] = {}
+        found: dict[Asked, list[tuple[Cell, Cell]]] = {}
         within = both(self.stream, ((-math.inf, self.latest.get(name, math.inf)),))
         for arguments, when in self._given(name, row).items():
             found.setdefault(arguments, []).extend(both(when, within))
@@ -184,17 +182,17 @@ class AbsenceJudge:
                     found.setdefault(derived, []).extend(both(self.head_cells(head, cells), within))
         return {arguments: joined(ranges) for arguments, ranges in found.items() if ranges}
 
-    def _given(self, name: str, row: Row) -> dict[Row, Cells]:
+    def _given(self, name: str, row: Asked) -> dict[Asked, Cells]:
         """The facts that fit a row, which stay the same in all rounds."""
         if (name, row) not in self.given:
-            ranges: dict[Row, list[tuple[Cell, Cell]]] = {}
+            ranges: dict[Asked, list[tuple[Cell, Cell]]] = {}
             for fact in self.facts.get(name, []):
                 if all(wanted is None or wanted == value for wanted, value in zip(row, fact.arguments, strict=True)):
                     ranges.setdefault(fact.arguments, []).extend(self.grid.span(fact.span))
             self.given[name, row] = {arguments: joined(each) for arguments, each in ranges.items()}
         return self.given[name, row]
 
-    def _rows(self, certain: bool, asking: bool, name: str, row: Row) -> Iterator[tuple[Row, Cells]]:
+    def _rows(self, certain: bool, asking: bool, name: str, row: Asked) -> Iterator[tuple[Asked, Cells]]:
         if name in self.static_rows:
             return iter([(each, EVERYWHERE) for each in self.static_rows[name]])
         goal = (certain, name, row)
@@ -207,8 +205,8 @@ class AbsenceJudge:
     # Formulas.
 
     def _all(
-        self, certain: bool, parts: list[Formula], values: Values, cells: Cells, asking: bool | None = None
-    ) -> Found:
+        self, certain: bool, parts: list[Formula], values: NamedValues, cells: Cells, asking: bool | None = None
+    ) -> FoundRows:
         if not cells:
             return []
         if not parts:
@@ -216,12 +214,12 @@ class AbsenceJudge:
         chosen = next((part for part in parts if _is_ready(part, values)), parts[0])
         rest = list(parts)
         rest.remove(chosen)
-        found: Found = []
+        found: FoundRows = []
         for more, when in self._holds(certain, chosen, values, cells, certain if asking is None else asking):
             found.extend(self._all(certain, rest, more, both(cells, when), asking))
         return found
 
-    def _holds(self, certain: bool, formula: Formula, values: Values, cells: Cells, asking: bool) -> Found:
+    def _holds(self, certain: bool, formula: Formula, values: NamedValues, cells: Cells, asking: bool) -> FoundRows:
         """Extended values, and when the formula then holds (or may hold), at least as far as `cells` go."""
         match formula:
             case Top():
@@ -255,7 +253,7 @@ class AbsenceJudge:
                 found = self._holds(certain, inner, values, EVERYWHERE, asking)
                 return [(more, self._metric(formula, when)) for more, when in _together(certain, found)]
             case BinaryMetric(left=left, right=right):
-                result: Found = []
+                result: FoundRows = []
                 for more, when in _together(certain, self._holds(certain, right, values, EVERYWHERE, asking)):
                     result.append((more, self._lasting(formula, NOWHERE, when)))
                     lasts = self._holds(certain, left, more, EVERYWHERE, asking)
@@ -296,7 +294,7 @@ class AbsenceJudge:
             found += both(inside, move(both(right, inside), distances))
         return joined(found)
 
-    def _compared(self, certain: bool, comparison: Comparison, values: Values) -> Found:
+    def _compared(self, certain: bool, comparison: Comparison, values: NamedValues) -> FoundRows:
         left, right = comparison.left, comparison.right
         for side, other in ((left, right), (right, left)):
             if comparison.operator == "=" and isinstance(side, Variable) and side.name not in values:
@@ -352,7 +350,7 @@ class AbsenceJudge:
         return cells
 
 
-def _is_ready(formula: Formula, values: Values) -> bool:
+def _is_ready(formula: Formula, values: NamedValues) -> bool:
     """Whether a formula has the values it needs, or gives them itself."""
     if isinstance(formula, Comparison) and formula.operator == "=":
         sides = ((formula.left, formula.right), (formula.right, formula.left))
@@ -377,9 +375,9 @@ def _gives(formula: Formula) -> set[str]:
             return set()
 
 
-def _together(certain: bool, found: Found) -> Found:
+def _together(certain: bool, found: FoundRows) -> FoundRows:
     """For each choice of values all the times at which the formula holds for them."""
-    result: Found = []
+    result: FoundRows = []
     for values in {tuple(sorted(each.items(), key=repr)): each for each, _ in found}.values():
         cells: list[tuple[Cell, Cell]] = []
         for other, when in found:

@@ -21,13 +21,13 @@ from presage.model.time import Interval, TimeSpan
 from presage.model.windows import TimeWindow, Window
 
 Cell = int | float
-Range = tuple[Cell, Cell]
-Cells = tuple[Range, ...]
+CellRange = tuple[Cell, Cell]
+Cells = tuple[CellRange, ...]
 NOWHERE: Cells = ()
 EVERYWHERE: Cells = ((-math.inf, math.inf),)
 
 
-def joined(ranges: Iterable[Range]) -> Cells:
+def joined(ranges: Iterable[CellRange]) -> Cells:
     """Ranges in order, those that touch made one."""
     found: list[list[Cell]] = []
     for first, last in sorted(ranges):
@@ -100,7 +100,7 @@ class CheckedGrid:
     def since_start(self, start: Number = 0) -> Cells:
         return self.range(start, None, True, False)
 
-    def _bounds(self, cells: Range) -> tuple[Cell, bool, Cell, bool]:
+    def _bounds(self, cells: CellRange) -> tuple[Cell, bool, Cell, bool]:
         """The ends of a range, and whether they are left out."""
         first, last = cells
         low_open = not self.discrete and not math.isinf(first) and first % 2 == 1
@@ -130,7 +130,7 @@ class CheckedGrid:
     def moved(self, cells: Cells, by: Number) -> Cells:
         return tuple((first + self._cell(by), last + self._cell(by)) for first, last in cells)
 
-    def hull_with_ends(self, cells: Range) -> Cells:
+    def hull_with_ends(self, cells: CellRange) -> Cells:
         """From the end before a range to the end after it: between any two of these times all is in the range."""
         low, _, high, _ = self._bounds(cells)
         return ((low - 1, high + 1),) if self.discrete else ((low, high),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from presage.evidence.proof import InputFact, Record, Value
+from presage.evidence.proof import Asked, InputFact, NamedValues, Record
 from presage.model.formulas import (
     And,
     Atom,
@@ -34,16 +34,13 @@ from presage.model.terms import (
     Now,
     Number,
     Term,
+    Value,
     Variable,
     number,
     subterms,
     term_variables,
 )
 from presage.model.windows import TimeWindow
-
-Values = dict[str, Value]
-Row = tuple[Value | None, ...]
-"""Arguments; `None` where one is open."""
 
 
 def is_about_one_time(record: Record, rule: Rule) -> bool:
@@ -91,8 +88,8 @@ def modality_in_window(formula: Windowed) -> Modal | None:
     return modal if all(isinstance(each, known) for each in walk(modal.formula)) else None
 
 
-def static_rows(record: Record) -> dict[str, list[Row]]:
-    rows: dict[str, list[Row]] = {declared.predicate: [] for declared in record.program.statics}
+def static_rows(record: Record) -> dict[str, list[Asked]]:
+    rows: dict[str, list[Asked]] = {declared.predicate: [] for declared in record.program.statics}
     for name, arguments in record.statics:
         if name in rows:
             rows[name].append(arguments)
@@ -110,7 +107,7 @@ def is_input(record: Record, name: str) -> bool:
     return not derived and all(declared.predicate != name for declared in record.program.statics)
 
 
-def longest_delay(record: Record, name: str, row: Row) -> Number:
+def longest_delay(record: Record, name: str, row: Asked) -> Number:
     """The delay of the last declaration that fits; of those that may fit, the longest."""
     waits: list[Number] = []
     for declared in reversed([each for each in record.program.inputs if each.predicate == name]):
@@ -148,7 +145,7 @@ def atom_of(head: Formula) -> Atom:
     return head
 
 
-def unify(atom: Atom, row: Row, values: Values) -> Values | None:
+def unify(atom: Atom, row: Asked, values: NamedValues) -> NamedValues | None:
     """The values extended such that the atom has these arguments."""
     more = dict(values)
     for term, value in zip(atom.arguments, row, strict=True):
@@ -160,11 +157,11 @@ def unify(atom: Atom, row: Row, values: Values) -> Values | None:
     return more
 
 
-def value_in(term: Term, values: Values) -> Value | None:
+def value_in(term: Term, values: NamedValues) -> Value | None:
     return term.value if isinstance(term, Constant) else values.get(term.name) if isinstance(term, Variable) else None
 
 
-def open_names(formula: Formula, values: Values) -> set[str]:
+def open_names(formula: Formula, values: NamedValues) -> set[str]:
     """The variables for values that have none yet."""
     terms: list[Term] = []
     for node in walk(formula):
@@ -175,7 +172,7 @@ def open_names(formula: Formula, values: Values) -> set[str]:
     return {each.name for term in terms for each in term_variables(term)} - values.keys()
 
 
-def term_value(term: Term, values: Values) -> Value | None:
+def term_value(term: Term, values: NamedValues) -> Value | None:
     """The value of a term; none where it has none."""
     match term:
         case Constant() | Variable():
@@ -199,7 +196,7 @@ def term_value(term: Term, values: Values) -> Value | None:
             return None
 
 
-def _holds(condition: Formula, values: Values) -> bool:
+def _holds(condition: Formula, values: NamedValues) -> bool:
     """Whether the condition of a `case` is true."""
     match condition:
         case Comparison():
@@ -214,7 +211,7 @@ def _holds(condition: Formula, values: Values) -> bool:
             return False
 
 
-def is_true(comparison: Comparison, values: Values) -> bool:
+def is_true(comparison: Comparison, values: NamedValues) -> bool:
     left, right = term_value(comparison.left, values), term_value(comparison.right, values)
     if left is None or right is None:
         return False

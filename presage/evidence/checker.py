@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from presage.evidence.check_absence import AbsenceJudge, Undecided
 from presage.evidence.check_cells import Cells, CheckedGrid, both, covers, joined
 from presage.evidence.check_values import (
-    Values,
     as_number,
     atom_of,
     counts,
@@ -33,13 +32,13 @@ from presage.evidence.proof import (
     Known,
     Lasting,
     Missing,
+    NamedValues,
     OneSide,
     Pieces,
     Proof,
     Record,
     Substitution,
     Throughout,
-    Value,
     Witness,
     walk,
 )
@@ -58,7 +57,7 @@ from presage.model.formulas import (
     Windowed,
 )
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number
+from presage.model.terms import Constant, Number, Value
 from presage.model.time import TimeSpan
 
 
@@ -105,7 +104,7 @@ class _Checker:
         self.accepted: set[tuple[object, ...]] = set()
         """Premises found good, with what they were needed for: steps may share them."""
 
-    def step(self, proof: Proof, formula: Formula, values: Values, needed: Cells) -> None:
+    def step(self, proof: Proof, formula: Formula, values: NamedValues, needed: Cells) -> None:
         """A step must be about the formula with these values, at least at the times where it is needed."""
         where = f"{type(proof).__name__} {proof.formula}"
         if proof.formula != formula:
@@ -120,7 +119,7 @@ class _Checker:
         if reason:
             raise Rejected(f"{where}: {reason}")
 
-    def _fault(self, proof: Proof, values: Values, span: Cells) -> str:
+    def _fault(self, proof: Proof, values: NamedValues, span: Cells) -> str:
         """What is wrong with a step itself; its premises are checked on the way."""
         match proof:
             case Given():
@@ -145,7 +144,7 @@ class _Checker:
             case _:
                 return self._operator(proof, values, span)
 
-    def _operator(self, proof: Proof, values: Values, span: Cells) -> str:
+    def _operator(self, proof: Proof, values: NamedValues, span: Cells) -> str:
         match proof, proof.formula:
             case AtPin(premise=premise), Pinned(formula=inner, pin=pin):
                 offset = as_number(pin.offset)
@@ -182,7 +181,7 @@ class _Checker:
                 return "this kind of step does not show such a formula"
         return ""
 
-    def _in_window(self, proof: Proof, formula: Windowed, values: Values, span: Cells) -> str:
+    def _in_window(self, proof: Proof, formula: Windowed, values: NamedValues, span: Cells) -> str:
         modal = modality_in_window(formula)
         if modal is None or not covers(self.judge.stream, span):
             return "this is a window that the checker does not know"
@@ -203,7 +202,7 @@ class _Checker:
                 return "this kind of step does not show such a formula"
         return ""
 
-    def _given(self, proof: Given, values: Values, span: Cells) -> str:
+    def _given(self, proof: Given, values: NamedValues, span: Cells) -> str:
         fact = proof.fact
         if fact not in self.facts:
             return "no such fact was given"
@@ -215,7 +214,7 @@ class _Checker:
             return "the fact does not hold at this time"
         return ""
 
-    def _known(self, proof: Known, values: Values, span: Cells) -> str:
+    def _known(self, proof: Known, values: NamedValues, span: Cells) -> str:
         name, arguments = self._ground(proof.formula, values)
         if proof.rule is None:
             return "" if (name, arguments) in self.record.statics and name in static_rows(self.record) else "not static"
@@ -231,7 +230,7 @@ class _Checker:
                     return ""
         return "the program does not say so"
 
-    def _by_rule(self, proof: ByRule, values: Values, span: Cells) -> str:
+    def _by_rule(self, proof: ByRule, values: NamedValues, span: Cells) -> str:
         rule, instance, when = self._rule(proof.rule), dict(proof.instance), self.grid.span(proof.when)
         if not rule.body or len(proof.premises) != len(rule.body):
             return "a literal of the body has no premise"
@@ -251,7 +250,7 @@ class _Checker:
             self.accepted.add(shared)
         return ""
 
-    def _lasting(self, proof: Lasting, formula: BinaryMetric, values: Values, span: Cells) -> str:
+    def _lasting(self, proof: Lasting, formula: BinaryMetric, values: NamedValues, span: Cells) -> str:
         since = formula.operator == "since"
         move = self.grid.plus if since else self.grid.minus
         witness, distances = self.grid.span(proof.witness.span), self.grid.interval(formula.interval)
@@ -267,7 +266,7 @@ class _Checker:
         self.step(proof.between, formula.left, values, self.grid.strictly_between(first, last))
         return ""
 
-    def _absent(self, proof: Absent, values: Values, span: Cells) -> str:
+    def _absent(self, proof: Absent, values: NamedValues, span: Cells) -> str:
         if not isinstance(proof.formula, Not):
             return "this is not an absence"
         inner = proof.formula.formula
@@ -281,7 +280,7 @@ class _Checker:
                 return reason
         return ""
 
-    def _missing(self, missing: Missing, formula: Formula, values: Values, span: Cells) -> str:
+    def _missing(self, missing: Missing, formula: Formula, values: NamedValues, span: Cells) -> str:
         rule, instance = self._rule(missing.rule), dict(missing.instance)
         if isinstance(formula, Pinned):
             offset = as_number(formula.pin.offset)
@@ -309,7 +308,7 @@ class _Checker:
             raise Rejected("this is a rule that the checker does not know")
         return rule
 
-    def _ground(self, atom: Formula, values: Substitution | Values) -> tuple[str, tuple[Value, ...]]:
+    def _ground(self, atom: Formula, values: Substitution | NamedValues) -> tuple[str, tuple[Value, ...]]:
         if not isinstance(atom, Atom):
             raise Rejected("this is not an atom")
         known = dict(values)

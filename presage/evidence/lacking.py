@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.core.formulas import All, Any, At, Every, Formula, Lasts, Not, Some, walk
-from presage.evidence.proof import Missing, Record, Substitution, Value
-from presage.evidence.solve import Binding, body_times, distances, from_start, known, matched, names
+from presage.core.formulas import All, Any, At, CoreFormula, Every, Lasts, Not, Some, walk
+from presage.evidence.proof import Missing, NamedValues, Record, Substitution
+from presage.evidence.solve import body_times, distances, from_start, known, matched, names
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import SeenStream, StreamReading, Worlds
 from presage.model.formulas import Atom, Comparison
-from presage.model.terms import Constant, Number
+from presage.model.terms import Constant, Number, Value
 from presage.model.time import TimeSpan
-from presage.time.exact_sets import Times, hull, meet, union, without
+from presage.time.exact_sets import ExactTimes, hull, meet, union, without
 
 DEEPEST = 40
 
@@ -41,7 +41,7 @@ class Lack:
 
     chain: tuple[Missing, ...]
     until: Number | None
-    literal: Formula | None
+    literal: CoreFormula | None
     """What is missing at the end of the chain; nothing where no rule gives the answer at all."""
     parts: tuple[FailingPart | None, ...] = ()
     """For each of the chain, what within its premise fails, where that is an operator's doing."""
@@ -66,10 +66,10 @@ def first_lack(record: Record, predicate: str, arguments: tuple[Value, ...], tim
 @dataclass(frozen=True, slots=True)
 class _Near:
     missing: Missing
-    binding: Binding
-    during: Times
-    literal: Formula
-    held: tuple[Formula, ...]
+    binding: NamedValues
+    during: ExactTimes
+    literal: CoreFormula
+    held: tuple[CoreFormula, ...]
     """The parts of the body that hold before it."""
 
 
@@ -78,7 +78,7 @@ class _Search:
         self.worlds, self.line, self.stream = worlds, worlds.line, worlds.stream
         self.for_ever = for_ever
 
-    def of(self, predicate: str, arguments: tuple[Value | None, ...], during: Times) -> Lack:
+    def of(self, predicate: str, arguments: tuple[Value | None, ...], during: ExactTimes) -> Lack:
         chain: list[Missing] = []
         parts: list[FailingPart | None] = []
         seen: set[object] = set()
@@ -116,7 +116,7 @@ class _Search:
                 found.append(FailingPart(atom, _instance(near.binding), self.line.as_span(during[0])))
         return tuple(found)
 
-    def _part(self, formula: Formula, binding: Binding, during: Times) -> FailingPart | None:
+    def _part(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes) -> FailingPart | None:
         """The atom below operators that keeps a formula from holding at the first of these times, and when it does."""
         during = self.line.some_point(during[0], latest=False)
         match formula:
@@ -146,7 +146,7 @@ class _Search:
             case _:
                 return None
 
-    def _broken(self, formula: Formula, binding: Binding, during: Times) -> FailingPart | None:
+    def _broken(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes) -> FailingPart | None:
         """Why a formula does not hold throughout: at the first time at which it does not."""
         if names(formula) - binding.keys():
             return None
@@ -156,7 +156,7 @@ class _Search:
             return FailingPart(formula, _instance(binding), self.line.as_span(gone[0]))
         return self._part(formula, binding, gone) if gone else None
 
-    def _held(self, formula: Formula, binding: Binding, during: Times) -> Times:
+    def _held(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes) -> ExactTimes:
         """When a formula holds or, `for_ever`, may hold, once nothing more is to be worked out."""
         world = self.worlds.maybe if self.for_ever else self.worlds.sure
         while True:
@@ -165,7 +165,7 @@ class _Search:
                 return found
             self.worlds.settle()
 
-    def _nearest(self, predicate: str, arguments: tuple[Value | None, ...], during: Times) -> _Near | None:
+    def _nearest(self, predicate: str, arguments: tuple[Value | None, ...], during: ExactTimes) -> _Near | None:
         found = [
             near
             for number, place in self.stream.heads.get(predicate, [])
@@ -173,7 +173,9 @@ class _Search:
         ]
         return max(found, key=lambda near: len(near.held), default=None)
 
-    def _failing(self, number: int, place: int, arguments: tuple[Value | None, ...], during: Times) -> _Near | None:
+    def _failing(
+        self, number: int, place: int, arguments: tuple[Value | None, ...], during: ExactTimes
+    ) -> _Near | None:
         rule = self.stream.rules[number]
         head = rule.conclusions[place]
         binding = matched(head.atom, arguments, {})
@@ -201,8 +203,8 @@ class _Search:
         return None
 
     def _solution(
-        self, world: StreamReading, parts: list[Formula], binding: Binding, when: Times
-    ) -> tuple[Binding, Times] | None:
+        self, world: StreamReading, parts: list[CoreFormula], binding: NamedValues, when: ExactTimes
+    ) -> tuple[NamedValues, ExactTimes] | None:
         """A binding with which all parts hold at some of the times, once nothing more is to be worked out."""
         while True:
             found = world.all_of(parts, binding, when)
@@ -210,7 +212,7 @@ class _Search:
                 return found[0] if found else None
             self.worlds.settle()
 
-    def _atom(self, literal: Formula, during: Times) -> tuple[Atom | None, Times]:
+    def _atom(self, literal: CoreFormula, during: ExactTimes) -> tuple[Atom | None, ExactTimes]:
         """The atom a literal is about, if it is one, and its times."""
         if isinstance(literal, At):
             offset, fixed = literal.offset, literal.base is None
@@ -218,7 +220,7 @@ class _Search:
             literal = literal.part
         return (literal, during) if isinstance(literal, Atom) else (None, during)
 
-    def _settled(self, literal: Formula, binding: Binding, latest: Number | None) -> Number | None:
+    def _settled(self, literal: CoreFormula, binding: NamedValues, latest: Number | None) -> Number | None:
         """The latest time at which an input fact may arrive that the literal hangs on; none if that is not known."""
         match literal:
             case _ if latest is None:
@@ -241,15 +243,15 @@ class _Search:
                 return None
 
 
-def _instance(binding: Binding) -> Substitution:
+def _instance(binding: NamedValues) -> Substitution:
     return tuple(sorted(binding.items()))
 
 
-def _is_denied_atom(literal: Formula) -> bool:
+def _is_denied_atom(literal: CoreFormula) -> bool:
     return isinstance(literal.part if isinstance(literal, At) else literal, Not)
 
 
-def _never(formula: Formula, binding: Binding, during: TimeSpan) -> FailingPart | None:
+def _never(formula: CoreFormula, binding: NamedValues, during: TimeSpan) -> FailingPart | None:
     """What was at no time within reach, where that is an atom."""
     return FailingPart(formula, _instance(binding), during, nowhere=True) if isinstance(formula, Atom) else None
 

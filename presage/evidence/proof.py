@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from fractions import Fraction
 from typing import Protocol, Union
 
 from presage.model.formulas import Atom, Formula, variables
 from presage.model.program import Program
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 from presage.model.time import TimeSpan
 
-Value = Union[str, int, Fraction]
 Substitution = tuple[tuple[str, Value], ...]
 """Values of variables, sorted by name."""
+NamedValues = dict[str, Value]
+Asked = tuple[Value | None, ...]
+"""Arguments; `None` where any value is asked for, or where it is open."""
 
 
 class Arrived(Protocol):

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presage.core.formulas import All, Any, At, Every, Formula, Lasts, Not, Some, written
+from presage.core.formulas import All, Any, At, CoreFormula, Every, Lasts, Not, Some, written
 from presage.core.rules import Conclusion
 from presage.evidence.proof import (
     Absent,
     AllOf,
+    Asked,
     AtPin,
     ByRule,
     Evident,
@@ -21,32 +22,22 @@ from presage.evidence.proof import (
     Known,
     Lasting,
     Missing,
+    NamedValues,
     OneSide,
     Pieces,
     Proof,
     Record,
     Throughout,
-    Value,
     Witness,
     substitution,
 )
-from presage.evidence.solve import (
-    Binding,
-    NotExplained,
-    Pattern,
-    Solver,
-    body_times,
-    distances,
-    from_start,
-    head_times,
-    matched,
-)
+from presage.evidence.solve import NotExplained, Solver, body_times, distances, from_start, head_times, matched
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import Reason, SeenStream, StreamReading, Worlds
 from presage.model.formulas import Atom, Comparison
 from presage.model.formulas import Not as Denied
-from presage.model.terms import Constant, Number, Variable
-from presage.time.exact_sets import NEVER, Piece, Times, hull, is_point, meet, union, without
+from presage.model.terms import Constant, Number, Value, Variable
+from presage.time.exact_sets import NEVER, ExactPiece, ExactTimes, hull, is_point, meet, union, without
 
 MOST_NEAR = 5
 """So many rules are named that nearly made an absent atom true."""
@@ -60,7 +51,7 @@ def prove(record: Record, predicate: str, arguments: tuple[Value, ...], time: Nu
     return prove_during(worlds, predicate, arguments, worlds.line.point(time))
 
 
-def prove_during(worlds: Worlds, predicate: str, arguments: tuple[Value, ...], times: Times) -> Proof | None:
+def prove_during(worlds: Worlds, predicate: str, arguments: tuple[Value, ...], times: ExactTimes) -> Proof | None:
     """The same throughout one piece of time; several answers of one look may share what was worked out for it."""
     atom = Atom(predicate, tuple(Constant(value) for value in arguments))
     if predicate in worlds.stream.statics:
@@ -84,7 +75,7 @@ def prove_absent(record: Record, predicate: str, arguments: tuple[Value, ...], t
     return _absent(worlds, atom, times)
 
 
-def _absent(worlds: Worlds, atom: Atom, times: Times) -> Absent:
+def _absent(worlds: Worlds, atom: Atom, times: ExactTimes) -> Absent:
     near = _Prover(worlds).near(atom, {}, times[0])
     return Absent(Denied(atom), worlds.line.as_span(times[0]), (), near)
 
@@ -100,13 +91,13 @@ class _Past(Solver):
     def opposite(self) -> StreamReading:
         return self.worlds.maybe
 
-    def answers(self, predicate: str, pattern: Pattern, during: Times) -> Iterator[tuple[Pattern, Times]]:
+    def answers(self, predicate: str, pattern: Asked, during: ExactTimes) -> Iterator[tuple[Asked, ExactTimes]]:
         for values, reasons in self._reasons(predicate, pattern):
             times = union(each.times for each in reasons if each.turn < self.turn)
             if times:
                 yield values, times
 
-    def _reasons(self, predicate: str, pattern: Pattern) -> Iterator[tuple[tuple[Value, ...], list[Reason]]]:
+    def _reasons(self, predicate: str, pattern: Asked) -> Iterator[tuple[tuple[Value, ...], list[Reason]]]:
         known = self.worlds.sure.reasons
         if None not in pattern:
             values = tuple(value for value in pattern if value is not None)
@@ -120,10 +111,10 @@ class _Past(Solver):
 class _Prover:
     def __init__(self, worlds: Worlds) -> None:
         self.worlds, self.line, self.stream = worlds, worlds.line, worlds.stream
-        self.shared: dict[tuple[int, Piece], tuple[Piece, tuple[Proof, ...]]] = {}
+        self.shared: dict[tuple[int, ExactPiece], tuple[ExactPiece, tuple[Proof, ...]]] = {}
         """What the steps by one rule instance rest on: made once, so that a proof stays as small as its reasons."""
 
-    def prove(self, formula: Formula, binding: Binding, piece: Piece, turn: int) -> Proof:
+    def prove(self, formula: CoreFormula, binding: NamedValues, piece: ExactPiece, turn: int) -> Proof:
         """A proof that the formula holds throughout the piece, from what was known before the turn."""
         steps = list(self._steps(formula, binding, piece, turn))
         assert not without((piece,), union(self.line.span(step.span) for step in steps)), "a proof has a gap"
@@ -132,7 +123,7 @@ class _Prover:
         said = written(formula)
         return Pieces(said, self.line.as_span(piece), substitution(binding, said), tuple(steps))
 
-    def _steps(self, formula: Formula, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+    def _steps(self, formula: CoreFormula, binding: NamedValues, piece: ExactPiece, turn: int) -> Iterator[Proof]:
         said = written(formula)
         span, values = self.line.as_span(piece), substitution(binding, said)
         match formula:
@@ -158,7 +149,7 @@ class _Prover:
 
     # Atoms.
 
-    def _atom(self, atom: Atom, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+    def _atom(self, atom: Atom, binding: NamedValues, piece: ExactPiece, turn: int) -> Iterator[Proof]:
         values = substitution(binding, atom)
         ground = tuple(
             term.value if isinstance(term, Constant) else binding[term.name]
@@ -168,7 +159,7 @@ class _Prover:
         if atom.predicate in self.stream.statics:
             yield Known(atom, self.line.as_span(piece), values, self._static_rule(atom.predicate, ground))
             return
-        left: Times = (piece,)
+        left: ExactTimes = (piece,)
         for reason in self.worlds.sure.reasons.get((atom.predicate, ground), []):
             if reason.turn >= turn:
                 break
@@ -190,14 +181,14 @@ class _Prover:
                     return number
         return None
 
-    def _by_rule(self, atom: Atom, binding: Binding, piece: Piece, reason: Reason) -> Iterator[Proof]:
+    def _by_rule(self, atom: Atom, binding: NamedValues, piece: ExactPiece, reason: Reason) -> Iterator[Proof]:
         values = substitution(binding, atom)
         rule = self.stream.rules[reason.rule]
         if rule.is_fact:
             yield Known(atom, self.line.as_span(piece), values, reason.rule)
             return
         head, instance = rule.conclusions[reason.head], dict(reason.binding)
-        left: Times = (piece,)
+        left: ExactTimes = (piece,)
         for body in reason.body:
             for covered in meet(left, head_times(self.line, head, (body,))):
                 key = (id(reason), covered)
@@ -212,22 +203,22 @@ class _Prover:
                 )  # fmt: skip
             left = without(left, head_times(self.line, head, (body,)))
 
-    def _when(self, head: Conclusion, body: Piece, covered: Piece) -> Piece:
+    def _when(self, head: Conclusion, body: ExactPiece, covered: ExactPiece) -> ExactPiece:
         """The part of the body's times that a head needs to cover these."""
         when = meet((body,), body_times(self.line, head, (covered,)))
         return self.line.some_point(when[-1])[0] if is_point(self.line, (covered,)) else when[0]
 
     # Operators.
 
-    def _times(self, formula: Formula, binding: Binding, during: Times, turn: int) -> Times:
+    def _times(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes, turn: int) -> ExactTimes:
         return _Past(self.worlds, turn).times(formula, binding, during)
 
     def _one_of(
-        self, formula: Formula, parts: tuple[Formula, ...], binding: Binding, piece: Piece, turn: int
+        self, formula: CoreFormula, parts: tuple[CoreFormula, ...], binding: NamedValues, piece: ExactPiece, turn: int
     ) -> Iterator[Proof]:
         said = written(formula)
         values = substitution(binding, said)
-        left: Times = (piece,)
+        left: ExactTimes = (piece,)
         for side, part in enumerate(parts):
             for more, times in _Past(self.worlds, turn).solve(part, binding, left):
                 if more != binding:
@@ -237,7 +228,9 @@ class _Prover:
                     yield OneSide(said, self.line.as_span(covered), values, side, premise)
                 left = without(left, times)
 
-    def _within_reach(self, formula: Some | Every, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+    def _within_reach(
+        self, formula: Some | Every, binding: NamedValues, piece: ExactPiece, turn: int
+    ) -> Iterator[Proof]:
         said, inner = written(formula), formula.part
         values = substitution(binding, said)
         reach = distances(self.line, formula.reach)
@@ -248,7 +241,7 @@ class _Prover:
             premise = self.prove(inner, binding, looked_at[0], turn) if looked_at else None
             yield Throughout(said, self.line.as_span(piece), values, premise)
             return
-        left: Times = (piece,)
+        left: ExactTimes = (piece,)
         back = formula.clip or formula.reach.is_past
         found = self._times(inner, binding, looked_at, turn)
         for part in reversed(found) if back else found:
@@ -259,19 +252,19 @@ class _Prover:
                 yield Witness(said, self.line.as_span(covered), values, premise)
             left = without(left, reached)
 
-    def _narrow(self, covered: Times, witness: Times, back: bool) -> Piece:
+    def _narrow(self, covered: ExactTimes, witness: ExactTimes, back: bool) -> ExactPiece:
         """For a single time, a single witness, as near as possible."""
         return self.line.some_point(witness[0], latest=back)[0] if is_point(self.line, covered) else witness[0]
 
-    def _lasting(self, formula: Lasts, binding: Binding, piece: Piece, turn: int) -> Iterator[Proof]:
+    def _lasting(self, formula: Lasts, binding: NamedValues, piece: ExactPiece, turn: int) -> Iterator[Proof]:
         said, line, since = written(formula), self.line, formula.is_past
         values, reach = substitution(binding, said), distances(line, formula.reach)
         looked_at = line.later((piece,), reach)
         right = self._times(formula.right, binding, looked_at, turn)
         left = self._times(formula.left, binding, hull(union((looked_at, (piece,)))), turn)
-        open_times: Times = (piece,)
+        open_times: ExactTimes = (piece,)
 
-        def step(covered: Piece, witness: Piece, between: Times) -> Proof:
+        def step(covered: ExactPiece, witness: ExactPiece, between: ExactTimes) -> Proof:
             held = self.prove(formula.left, binding, between[0], turn) if between else None
             shown = self.prove(formula.right, binding, witness, turn)
             return Lasting(said, line.as_span(covered), values, shown, held)
@@ -294,9 +287,9 @@ class _Prover:
 
     # Absence.
 
-    def near(self, formula: Formula, binding: Binding, piece: Piece) -> tuple[Missing, ...]:
+    def near(self, formula: CoreFormula, binding: NamedValues, piece: ExactPiece) -> tuple[Missing, ...]:
         """The rules that could have made an absent atom true, each with the premise that fails."""
-        during: Times = (piece,)
+        during: ExactTimes = (piece,)
         if isinstance(formula, At):
             offset = formula.offset
             during = self.line.point(offset) if formula.base is None else self.line.shifted(during, offset)
@@ -323,7 +316,7 @@ class _Prover:
                     break
         return tuple(found)
 
-    def may_hold(self, parts: tuple[Formula, ...], instance: Binding, when: Times) -> bool:
+    def may_hold(self, parts: tuple[CoreFormula, ...], instance: NamedValues, when: ExactTimes) -> bool:
         maybe, sure = self.worlds.maybe, self.worlds.sure
         while maybe.all_of(parts, instance, when):
             if sure.todo:

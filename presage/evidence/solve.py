@@ -12,20 +12,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 
 from presage.core.binding import binds
-from presage.core.formulas import All, Any, At, Every, Formula, Lasts, Not, Some, walk
+from presage.core.formulas import All, Any, At, CoreFormula, Every, Lasts, Not, Some, walk
 from presage.core.reach import Reach
 from presage.core.rules import Conclusion
 from presage.errors import PresageError
-from presage.evidence.proof import Value
+from presage.evidence.proof import Asked, NamedValues
 from presage.model import values
 from presage.model.formulas import Atom, Comparison
-from presage.model.terms import Constant, Now, Term, Variable, subterms, term_variables
-from presage.time.exact_sets import ALWAYS, NEVER, PieceArithmetic, Times, hull, meet, union, without
+from presage.model.terms import Constant, Now, Term, Value, Variable, subterms, term_variables
+from presage.time.exact_sets import ALWAYS, NEVER, ExactTimes, PieceArithmetic, hull, meet, union, without
 
-Binding = dict[str, Value]
-Solution = tuple[Binding, Times]
-Pattern = tuple[Value | None, ...]
-"""Arguments; `None` where any value is asked for, or where it is open."""
+Solution = tuple[NamedValues, ExactTimes]
 
 
 class NotExplained(PresageError):
@@ -38,14 +35,14 @@ class Solver(ABC):
     statics: dict[str, set[tuple[Value, ...]]]
 
     @abstractmethod
-    def answers(self, predicate: str, pattern: Pattern, during: Times) -> Iterator[tuple[Pattern, Times]]:
+    def answers(self, predicate: str, pattern: Asked, during: ExactTimes) -> Iterator[tuple[Asked, ExactTimes]]:
         """What is known of a predicate, as far as it matches the pattern and matters during those times."""
 
     @property
     @abstractmethod
     def opposite(self) -> Solver: ...
 
-    def solve(self, formula: Formula, binding: Binding, during: Times) -> list[Solution]:
+    def solve(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         """All extensions of the binding, each with the times among `during` at which the formula then holds."""
         if not during:
             return []
@@ -73,11 +70,11 @@ class Solver(ABC):
             case _:
                 raise NotExplained("explanations do not know this window")
 
-    def times(self, formula: Formula, binding: Binding, during: Times) -> Times:
+    def times(self, formula: CoreFormula, binding: NamedValues, during: ExactTimes) -> ExactTimes:
         """When a formula holds whose variables all have values."""
         return union(times for _, times in self.solve(formula, binding, during))
 
-    def all_of(self, parts: Sequence[Formula], binding: Binding, during: Times) -> list[Solution]:
+    def all_of(self, parts: Sequence[CoreFormula], binding: NamedValues, during: ExactTimes) -> list[Solution]:
         """A conjunction: what can bind variables first, what needs them bound when they are."""
         if not parts:
             return [(binding, during)]
@@ -89,10 +86,10 @@ class Solver(ABC):
             for found in self.all_of(rest, more, times)
         ]
 
-    def _atom(self, atom: Atom, binding: Binding, during: Times) -> list[Solution]:
+    def _atom(self, atom: Atom, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         pattern = tuple(known(term, binding) for term in atom.arguments)
         if atom.predicate in self.statics:
-            rows: Iterator[tuple[Pattern, Times]] = ((row, ALWAYS) for row in self.statics[atom.predicate])
+            rows: Iterator[tuple[Asked, ExactTimes]] = ((row, ALWAYS) for row in self.statics[atom.predicate])
         else:
             rows = self.answers(atom.predicate, pattern, during)
         found: list[Solution] = []
@@ -103,7 +100,7 @@ class Solver(ABC):
                 found.append((more, times))
         return found
 
-    def _compare(self, comparison: Comparison, binding: Binding, during: Times) -> list[Solution]:
+    def _compare(self, comparison: Comparison, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         for side, other in ((comparison.left, comparison.right), (comparison.right, comparison.left)):
             if comparison.operator == "=" and isinstance(side, Variable) and side.name not in binding:
                 if term_names(other) <= binding.keys():
@@ -113,7 +110,7 @@ class Solver(ABC):
             return [] if self.sure else [(binding, during)]
         return [(binding, during)] if compare(comparison, binding) else []
 
-    def _pinned(self, formula: At, binding: Binding, during: Times) -> list[Solution]:
+    def _pinned(self, formula: At, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         offset, inner = formula.offset, formula.part
         if formula.base is None:
             there = self.solve(inner, binding, self.line.point(offset))
@@ -121,7 +118,7 @@ class Solver(ABC):
         shifted = self.solve(inner, binding, self.line.shifted(during, offset))
         return [(more, self.line.shifted(times, -offset)) for more, times in shifted]
 
-    def _within_reach(self, formula: Some | Every, binding: Binding, during: Times) -> list[Solution]:
+    def _within_reach(self, formula: Some | Every, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         """At some or all times within reach; what is clipped begins with the stream at the earliest."""
         reach, always = distances(self.line, formula.reach), isinstance(formula, Every)
         if not reach:
@@ -139,7 +136,7 @@ class Solver(ABC):
                 found.append((more, held))
         return found
 
-    def _lasting(self, formula: Lasts, binding: Binding, during: Times) -> list[Solution]:
+    def _lasting(self, formula: Lasts, binding: NamedValues, during: ExactTimes) -> list[Solution]:
         reach = distances(self.line, formula.reach)
         if not reach:
             return []
@@ -156,8 +153,8 @@ class Solver(ABC):
 
     def _grouped(self, solutions: list[Solution]) -> list[Solution]:
         """One solution for each binding, with all times at which the formula holds (or may hold) for its values."""
-        by_values: dict[frozenset[tuple[str, Value]], list[Times]] = {}
-        bindings: dict[frozenset[tuple[str, Value]], Binding] = {}
+        by_values: dict[frozenset[tuple[str, Value]], list[ExactTimes]] = {}
+        bindings: dict[frozenset[tuple[str, Value]], NamedValues] = {}
         for binding, times in solutions:
             key = frozenset(binding.items())
             by_values.setdefault(key, []).append(times)
@@ -171,7 +168,7 @@ class Solver(ABC):
         ]
 
 
-def lasting(line: PieceArithmetic, left: Times, right: Times, reach: Times) -> Iterator[Times]:
+def lasting(line: PieceArithmetic, left: ExactTimes, right: ExactTimes, reach: ExactTimes) -> Iterator[ExactTimes]:
     """Where `since` or `until` hold: the right side's times moved by the distances, as long as the left side
     lasts. Where nothing lies between two times, the left side need not hold."""
     immediate = meet(reach, line.piece(-1, 1) if line.discrete else line.point(0))
@@ -181,16 +178,16 @@ def lasting(line: PieceArithmetic, left: Times, right: Times, reach: Times) -> I
         yield meet(line.earlier(meet(right, inside), reach), inside)
 
 
-def _includes(first: Binding, second: Binding) -> bool:
+def _includes(first: NamedValues, second: NamedValues) -> bool:
     """Whether the second says nothing that the first does not."""
     return second.items() <= first.items()
 
 
-def _agree(first: Binding, second: Binding) -> bool:
+def _agree(first: NamedValues, second: NamedValues) -> bool:
     return all(second.get(name, value) == value for name, value in first.items())
 
 
-def _urgency(formula: Formula, binding: Binding) -> tuple[int, int]:
+def _urgency(formula: CoreFormula, binding: NamedValues) -> tuple[int, int]:
     """What is best looked at first: what is ready and bound, then what binds; what is not ready comes last."""
     open_names = names(formula) - binding.keys()
     if not open_names:
@@ -206,7 +203,7 @@ def _urgency(formula: Formula, binding: Binding) -> tuple[int, int]:
     return (1, len(open_names))
 
 
-def names(formula: Formula) -> set[str]:
+def names(formula: CoreFormula) -> set[str]:
     """The variables that stand for values; the one that stands for the rule's time is not among them."""
     found: set[str] = set()
     for node in walk(formula):
@@ -221,22 +218,22 @@ def term_names(term: Term) -> set[str]:
     return {each.name for each in term_variables(term)}
 
 
-def distances(line: PieceArithmetic, reach: Reach) -> Times:
+def distances(line: PieceArithmetic, reach: Reach) -> ExactTimes:
     """The distances of a reach as a set."""
     near = -math.inf if reach.near is None else reach.near
     return line.piece(near, math.inf if reach.far is None else reach.far, not reach.open_near, not reach.open_far)
 
 
-def from_start(line: PieceArithmetic) -> Times:
+def from_start(line: PieceArithmetic) -> ExactTimes:
     return line.piece(0, math.inf)
 
 
-def known(term: Term, binding: Binding) -> Value | None:
+def known(term: Term, binding: NamedValues) -> Value | None:
     """The value of an argument, if it has one."""
     return term.value if isinstance(term, Constant) else binding.get(term.name) if isinstance(term, Variable) else None
 
 
-def matched(atom: Atom, arguments: Pattern, binding: Binding) -> Binding | None:
+def matched(atom: Atom, arguments: Asked, binding: NamedValues) -> NamedValues | None:
     """The binding extended such that the atom has these arguments; open ones fit everything."""
     found = dict(binding)
     for term, value in zip(atom.arguments, arguments, strict=True):
@@ -250,18 +247,18 @@ def matched(atom: Atom, arguments: Pattern, binding: Binding) -> Binding | None:
     return found
 
 
-def value_of(term: Term, binding: Binding) -> Value | None:
+def value_of(term: Term, binding: NamedValues) -> Value | None:
     """The value of a term; none where it cannot be computed."""
     if any(isinstance(part, Now) for part in subterms(term)):
         raise NotExplained("explanations do not know times among the values")
     return values.value_of(term, binding.get)
 
 
-def compare(comparison: Comparison, binding: Binding) -> bool:
+def compare(comparison: Comparison, binding: NamedValues) -> bool:
     return values.is_true(comparison.operator, value_of(comparison.left, binding), value_of(comparison.right, binding))
 
 
-def head_times(line: PieceArithmetic, head: Conclusion, body: Times) -> Times:
+def head_times(line: PieceArithmetic, head: Conclusion, body: ExactTimes) -> ExactTimes:
     """When the atom of a head holds, if the body holds at these times."""
     reach = distances(line, head.reach)
     if head.base is None:
@@ -269,7 +266,7 @@ def head_times(line: PieceArithmetic, head: Conclusion, body: Times) -> Times:
     return line.later(body, reach)
 
 
-def body_times(line: PieceArithmetic, head: Conclusion, wanted: Times) -> Times:
+def body_times(line: PieceArithmetic, head: Conclusion, wanted: ExactTimes) -> ExactTimes:
     """The other way round: where the body must hold for the head to cover any of the wanted times."""
     reach = distances(line, head.reach)
     if head.base is None:

@@ -3,7 +3,7 @@ of windows of time around it."""
 
 from __future__ import annotations
 
-from presage.core.formulas import At, Every, Formula, Lasts, Measured, Only, Rows, Seen, Some, Whole, children, walk
+from presage.core.formulas import At, CoreFormula, Every, Lasts, Measured, Only, Rows, Seen, Some, Whole, children, walk
 from presage.core.reach import EVERYWHERE
 from presage.core.rules import CoreRule
 from presage.evidence.solve import NotExplained
@@ -72,14 +72,14 @@ def _has_unpinned_head(rule: CoreRule, statics: frozenset[str]) -> bool:
     return any(isinstance(each.base, Now) and each.atom.predicate not in statics for each in rule.conclusions)
 
 
-def _unpinned(formula: Formula, statics: frozenset[str]) -> bool:
+def _unpinned(formula: CoreFormula, statics: frozenset[str]) -> bool:
     """Whether some atom that changes over time has no pin: it is about the time of the look at the rule."""
     if isinstance(formula, Atom):
         return formula.predicate not in statics
     return not isinstance(formula, At) and any(_unpinned(part, statics) for part in children(formula))
 
 
-def _terms(rule: CoreRule, nodes: list[Formula]) -> list[Term]:
+def _terms(rule: CoreRule, nodes: list[CoreFormula]) -> list[Term]:
     found: list[Term] = [term for head in rule.conclusions for term in head.atom.arguments]
     for node in nodes:
         if isinstance(node, Atom):

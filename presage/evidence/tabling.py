@@ -17,15 +17,15 @@ from dataclasses import dataclass, field, replace
 
 from presage.core.rules import CoreRule
 from presage.errors import PresageError
-from presage.evidence.proof import InputFact, Record, Value
-from presage.evidence.solve import Binding, Pattern, Solver, body_times, head_times, known, matched
+from presage.evidence.proof import Asked, InputFact, NamedValues, Record
+from presage.evidence.solve import Solver, body_times, head_times, known, matched
 from presage.model.delays import longest_delay
 from presage.model.statements import Input
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Constant, Number, Value, Variable
 from presage.rewrite.lowering import lower
-from presage.time.exact_sets import ALWAYS, LAST, NEVER, PieceArithmetic, Times, hull, meet, union, without
+from presage.time.exact_sets import ALWAYS, LAST, NEVER, ExactTimes, PieceArithmetic, hull, meet, union, without
 
-Ground = tuple[str, tuple[Value, ...]]
+CalledAtom = tuple[str, tuple[Value, ...]]
 
 MOST_TURNS = 500_000
 """So often a rule may be looked at before a program is taken for one that never ends."""
@@ -39,22 +39,22 @@ class Reason:
     Everything it rests on was found at an earlier turn."""
 
     turn: int
-    times: Times
+    times: ExactTimes
     fact: InputFact | None = None
     rule: int = -1
     head: int = -1
     binding: tuple[tuple[str, Value], ...] = ()
-    body: Times = NEVER
+    body: ExactTimes = NEVER
 
 
 @dataclass(slots=True)
 class TableGoal:
-    needed: Times = NEVER
+    needed: ExactTimes = NEVER
     """The times that matter."""
-    ready: Times = NEVER
+    ready: ExactTimes = NEVER
     """The part of them for which the answers are all there."""
-    answers: dict[Pattern, Times] = field(default_factory=dict)
-    readers: set[tuple[str, Pattern]] = field(default_factory=set)
+    answers: dict[Asked, ExactTimes] = field(default_factory=dict)
+    readers: set[tuple[str, Asked]] = field(default_factory=set)
     steps: int = 0
 
 
@@ -106,11 +106,11 @@ class SeenStream:
     def is_input(self, name: str) -> bool:
         return name in self.inputs or (name not in self.heads and name not in self.statics)
 
-    def delay(self, name: str, pattern: Pattern) -> Number:
+    def delay(self, name: str, pattern: Asked) -> Number:
         """How late such a fact may be."""
         return longest_delay(self.inputs.get(name, []), pattern)
 
-    def facts(self, name: str, pattern: Pattern) -> Iterator[InputFact]:
+    def facts(self, name: str, pattern: Asked) -> Iterator[InputFact]:
         listed = [
             self.by_argument.get((name, place, value), []) for place, value in enumerate(pattern) if value is not None
         ]
@@ -118,12 +118,12 @@ class SeenStream:
             if all(wanted is None or wanted == given for wanted, given in zip(pattern, fact.arguments, strict=True)):
                 yield fact
 
-    def may_arrive(self, name: str, pattern: Pattern) -> Times:
+    def may_arrive(self, name: str, pattern: Asked) -> ExactTimes:
         """The times at which such an input fact is still possible."""
         settled = self.record.at - self.delay(name, pattern)
         return meet(self.line.piece(settled, math.inf, False), self.stream)
 
-    def rule_times(self, rule: CoreRule) -> Times:
+    def rule_times(self, rule: CoreRule) -> ExactTimes:
         """When an instance of a rule exists: no pin, nor the look at an unpinned literal, lies before the start."""
         times = ALWAYS
         for pin in rule.pins:
@@ -142,11 +142,11 @@ class StreamReading(Solver):
     def __init__(self, stream: SeenStream, sure: bool) -> None:
         self.seen, self.sure = stream, sure
         self.line, self.statics = stream.line, stream.statics
-        self.goals: dict[tuple[str, Pattern], TableGoal] = {}
-        self.reasons: dict[Ground, list[Reason]] = {}
-        self.todo: deque[tuple[str, Pattern]] = deque()
-        self.waiting: set[tuple[str, Pattern]] = set()
-        self.reading: tuple[str, Pattern] | None = None
+        self.goals: dict[tuple[str, Asked], TableGoal] = {}
+        self.reasons: dict[CalledAtom, list[Reason]] = {}
+        self.todo: deque[tuple[str, Asked]] = deque()
+        self.waiting: set[tuple[str, Asked]] = set()
+        self.reading: tuple[str, Asked] | None = None
         self.turn = 0
         self.grew = False
         self.other: StreamReading | None = None
@@ -156,7 +156,7 @@ class StreamReading(Solver):
         assert self.other is not None
         return self.other
 
-    def answers(self, predicate: str, pattern: Pattern, during: Times) -> Iterator[tuple[Pattern, Times]]:
+    def answers(self, predicate: str, pattern: Asked, during: ExactTimes) -> Iterator[tuple[Asked, ExactTimes]]:
         key = (predicate, pattern)
         self.ask(key, during)
         goal = self.goals[key]
@@ -167,7 +167,7 @@ class StreamReading(Solver):
             return iter([(pattern, self.seen.stream)])
         return iter(list(goal.answers.items()))
 
-    def ask(self, key: tuple[str, Pattern], during: Times) -> None:
+    def ask(self, key: tuple[str, Asked], during: ExactTimes) -> None:
         """Makes a goal matter during these times."""
         goal = self.goals.setdefault(key, TableGoal())
         wanted = hull(union((goal.needed, meet(during, self.seen.stream))))
@@ -185,7 +185,7 @@ class StreamReading(Solver):
         self.grew = True
         self._later(key)
 
-    def _later(self, key: tuple[str, Pattern]) -> None:
+    def _later(self, key: tuple[str, Asked]) -> None:
         if key not in self.waiting:
             self.waiting.add(key)
             self.todo.append(key)
@@ -224,7 +224,7 @@ class StreamReading(Solver):
         """What was added before now counts as found earlier."""
         self.turn += 1
 
-    def _look(self, key: tuple[str, Pattern]) -> bool:
+    def _look(self, key: tuple[str, Asked]) -> bool:
         name, pattern = key
         goal = self.goals[key]
         during = goal.needed
@@ -256,14 +256,14 @@ class StreamReading(Solver):
         self,
         goal: TableGoal,
         name: str,
-        arguments: Pattern,
-        times: Times,
+        arguments: Asked,
+        times: ExactTimes,
         *,
         fact: InputFact | None = None,
         rule: int = -1,
         head: int = -1,
-        binding: Binding | None = None,
-        body: Times = NEVER,
+        binding: NamedValues | None = None,
+        body: ExactTimes = NEVER,
     ) -> bool:
         before = goal.answers.get(arguments, NEVER)
         new = without(times, before)
@@ -286,13 +286,13 @@ class Worlds:
         self.sure, self.maybe = StreamReading(self.stream, True), StreamReading(self.stream, False)
         self.sure.other, self.maybe.other = self.maybe, self.sure
 
-    def find(self, name: str, arguments: tuple[Value, ...], times: Times) -> bool:
+    def find(self, name: str, arguments: tuple[Value, ...], times: ExactTimes) -> bool:
         """Whether the atom is entailed throughout these times."""
         key = (name, arguments)
         self.sure.ask(key, times)
         return self.settle(lambda: not self.not_found(name, arguments, times))
 
-    def not_found(self, name: str, arguments: tuple[Value, ...], times: Times) -> Times:
+    def not_found(self, name: str, arguments: tuple[Value, ...], times: ExactTimes) -> ExactTimes:
         """Of the times an atom was looked for, those at which it is not entailed."""
         return without(times, self.sure.goals[name, arguments].answers.get(arguments, NEVER))
 

@@ -10,24 +10,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from presage.answers import TimedInstance
 from presage.errors import PresageError
 from presage.evidence.checker import Rejected, check
-from presage.evidence.proof import Absent, Given, InputFact, Proof, Record, Value, walk
+from presage.evidence.proof import Absent, Given, InputFact, Proof, Record, walk
 from presage.evidence.prove import prove
 from presage.explanations.words import show_conclusion
 from presage.model.terms import Number
 from presage.model.time import TimeSpan
 
-Ground = tuple[str, tuple[Value, ...], Number]
-"""An atom with its arguments and its time."""
-
 
 def proof_if(
     record: Record,
-    answer: Ground,
+    answer: TimedInstance,
     there: Collection[str],
     needed: Collection[str],
-    assumed: Iterable[Ground],
+    assumed: Iterable[TimedInstance],
     settled: Number | None = None,
 ) -> Proof | None:
     """The proof of an answer from what is there and what is needed, in canonical text, once both are settled;

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from presage.evidence.proof import InputFact, Record, Value
+from presage.evidence.proof import InputFact, Record
 from presage.evidence.prove import prove_during
 from presage.evidence.supported import refuse_unknown
 from presage.evidence.tabling import SeenStream, Worlds
 from presage.explanations.words import show_evidence
 from presage.model.program import Program
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 from presage.model.time import TimeSpan
 
 

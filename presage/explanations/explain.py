@@ -13,7 +13,7 @@ from presage.checking import Report, check_program, check_text
 from presage.colours import tone_of
 from presage.errors import PresageError
 from presage.evidence.checker import Rejected, check
-from presage.evidence.proof import InputFact, Proof, Record, Value, rules
+from presage.evidence.proof import InputFact, Proof, Record, rules
 from presage.evidence.prove import prove_during
 from presage.evidence.solve import NotExplained
 from presage.evidence.supported import refuse_unknown
@@ -31,16 +31,16 @@ from presage.io.facts import Checker, Fact
 from presage.io.files import read_facts
 from presage.io.given import GivenReader
 from presage.io.tables import Columns, TableReader
-from presage.io.tuples import Given
+from presage.io.tuples import FactTuple
 from presage.model.formulas import Atom
 from presage.model.program import Program
-from presage.model.terms import Constant, Number
+from presage.model.terms import Constant, Number, Value
 from presage.model.time import TimeSpan
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import default_end
 from presage.support import NOT_EXPLAINED
 
-Facts = Iterable[Given | Mapping[str, Any]] | Mapping[str, Any] | str | Path
+Facts = Iterable[FactTuple | Mapping[str, Any]] | Mapping[str, Any] | str | Path
 """Facts as `Reasoner.push` takes them: tuples, or a table for each predicate; also lines of JSON as mappings, which can
 say when a fact arrived, and a file of facts."""
 

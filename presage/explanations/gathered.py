@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from presage.analysis.aggregates import alone, in_braces, in_rule, timed_atoms
 from presage.answer_streams.evaluation import Evaluation
 from presage.answers import json_value, show_answer_atom
+from presage.evidence.proof import NamedValues
 from presage.evidence.tabling import SeenStream
 from presage.explanations.outline import Outline, Sign, point
 from presage.explanations.result import Explanation
@@ -23,9 +24,9 @@ from presage.model.aggregating import worth
 from presage.model.formulas import Atom, Comparison, Formula, Pinned
 from presage.model.printer import show_formula, show_number
 from presage.model.statements import Rule
-from presage.model.terms import Constant, Number, Variable, number
+from presage.model.terms import Constant, Number, Value, Variable, number
 from presage.model.time import Pin, TimeSpan
-from presage.model.values import Value, is_true, value_of
+from presage.model.values import is_true, value_of
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
 
@@ -37,7 +38,6 @@ MOST_SHOWN = 8
 """So many tuples are laid out for people; JSON has them all."""
 DEEPEST = 3
 """So far down is said what was counted for what a rule rests on."""
-Values = dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class _Telling:
                 yield from self._sets(rule, replies[0], deeper)
                 return
 
-    def _facts(self, body: Iterable[Formula], values: Values) -> Iterator[str]:
+    def _facts(self, body: Iterable[Formula], values: NamedValues) -> Iterator[str]:
         """The facts of the stream among what a body asks for, by the values of its variables."""
         for formula in body:
             for atom, pinned in timed_atoms(formula):
@@ -258,7 +258,7 @@ class _Telling:
                 yield f"{show_answer_atom(name, fact.arguments)}@{show_number(fact.span.low)}"  # type: ignore[arg-type]
                 return
 
-    def _asked(self, body: tuple[Formula, ...], known: Mapping[str, Value]) -> list[Values]:
+    def _asked(self, body: tuple[Formula, ...], known: Mapping[str, Value]) -> list[NamedValues]:
         """The values of a body's variables for which it holds."""
         question = in_braces(body, known)
         facts = [Fact(each.predicate, each.arguments, each.span.low, each.span.high, True, True, None)
@@ -286,7 +286,7 @@ class _Telling:
         return False
 
 
-def _values_of(rule: Rule, atom: Atom, time: Number) -> Values | None:
+def _values_of(rule: Rule, atom: Atom, time: Number) -> NamedValues | None:
     """The values that a head's variables have for an atom at a time; `None` where it is another's."""
     for head in rule.head_atoms:
         inner, found = head, dict[str, Value]()

@@ -24,7 +24,6 @@ from presage.evidence.proof import (
     Proof,
     Substitution,
     Throughout,
-    Value,
     Witness,
     evidence,
     premises,
@@ -34,7 +33,7 @@ from presage.model.formulas import Atom, Comparison, Formula, Not, Over, Pinned,
 from presage.model.printer import show_formula, show_number, show_rule, show_term
 from presage.model.program import Program
 from presage.model.statements import Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, shown
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Value, Variable, shown
 from presage.model.time import Interval, Pin, TimeSpan
 
 _ONE_LINE = 10_000

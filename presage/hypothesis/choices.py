@@ -12,8 +12,7 @@ from itertools import combinations, product
 from math import ceil, floor
 
 from presage.hypothesis.pieces import Piece, Same, equated
-from presage.model.terms import Number
-from presage.model.values import Value
+from presage.model.terms import Number, Value
 from presage.patterns.finite import MOST_CHOICES
 
 

@@ -19,7 +19,7 @@ from presage.model.terms import Number
 from presage.patterns.literals import Lit, Open
 
 MOST_FACTS = 12
-Atom = tuple[object, ...]
+FactIdentity = tuple[object, ...]
 
 
 class NoProbability(Exception):
@@ -67,11 +67,11 @@ class Confidence:
                 total += share
         return certain * total
 
-    def _facts(self, atom: Atom, now: Number, depth: int = 0) -> set[Atom]:
+    def _facts(self, atom: FactIdentity, now: Number, depth: int = 0) -> set[FactIdentity]:
         """The facts that are still out and on which an atom's truth hangs."""
         if depth > MOST_FACTS:
             raise NoProbability
-        found: set[Atom] = set()
+        found: set[FactIdentity] = set()
         for needs in self._ways(atom):
             for lit in needs:
                 if not lit.is_ground:
@@ -81,20 +81,20 @@ class Confidence:
                     raise NoProbability
         return found
 
-    def _ways(self, atom: Atom) -> list[frozenset[Lit]]:
+    def _ways(self, atom: FactIdentity) -> list[frozenset[Lit]]:
         name, arguments, time = atom
         if isinstance(time, Open) or self.judge is None:
             raise NoProbability
         standing = self.judge.standings[name]  # type: ignore[index]
         return [piece.needs() for piece in self.judge.ways(standing, arguments, time)]  # type: ignore[arg-type]
 
-    def _true(self, atom: Atom, world: set[Atom]) -> bool:
+    def _true(self, atom: FactIdentity, world: set[FactIdentity]) -> bool:
         return any(
             all((lit.atom in world) if lit.positive else not self._true(lit.atom, world) for lit in needs)
             for needs in self._ways(atom)
         )
 
-    def chance(self, atom: Atom, now: Number) -> float:
+    def chance(self, atom: FactIdentity, now: Number) -> float:
         """That a fact which has not arrived by now still does."""
         name, arguments, time = atom
         declared = self.delays.declaration(name, arguments)  # type: ignore[arg-type]

@@ -23,11 +23,11 @@ from presage.hypothesis.lifetimes import Spans
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import PartialMatch
 from presage.hypothesis.sight import Sight
-from presage.hypothesis.standing import StandingRecords, Values
+from presage.hypothesis.standing import StandingRecords
 from presage.hypothesis.statics import StaticRows
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
-from presage.model.terms import Number
+from presage.model.terms import Number, Values
 from presage.patterns.finite import all_patterns
 from presage.patterns.literals import Argument, Open
 from presage.patterns.unfold import Unfolder

@@ -15,14 +15,13 @@ from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher
-from presage.hypothesis.standing import Values, bind_answer
+from presage.hypothesis.standing import bind_answer
 from presage.hypothesis.ways import Way, texts
 from presage.hypothesis.words import condition_clause, show_clause
 from presage.model.formulas import OPPOSITES
 from presage.model.printer import show_number
 from presage.model.statements import Rule
-from presage.model.terms import Number, number
-from presage.model.values import Value
+from presage.model.terms import Number, Value, Values, number
 from presage.patterns.literals import Lit, Open, show, show_time
 from presage.patterns.premises import START, Premise
 
@@ -30,7 +29,7 @@ MOST_TRIALS = 20_000
 """So many partial matches are looked at for the closest."""
 
 TrueSince = Callable[[str, Values, Number, Number], tuple[Number, Way, tuple[Rule, ...]] | None]
-Binding = tuple[list[Value | None], list[Number | None]]
+SlotValues = tuple[list[Value | None], list[Number | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class Failing:
 
     # -- matching ---------------------------------------------------------------------------------
 
-    def _instances(self, matcher: Matcher, start: Binding) -> Iterator[_Instance]:
+    def _instances(self, matcher: Matcher, start: SlotValues) -> Iterator[_Instance]:
         for binding, met in self._matches(matcher, 0, start, 0):
             piece = Piece(matcher, tuple(binding[0]), tuple(binding[1]), met | matcher.outside(tuple(binding[1])))
             parts = [part for each in by_delay(piece) for part in chosen(each, self.now, self.engine.discrete)]
@@ -139,7 +138,7 @@ class Failing:
                 )
                 yield _Instance(judged, failed, beside)
 
-    def _matches(self, matcher: Matcher, index: int, binding: Binding, met: int) -> Iterator[tuple[Binding, int]]:
+    def _matches(self, matcher: Matcher, index: int, binding: SlotValues, met: int) -> Iterator[tuple[SlotValues, int]]:
         if index == len(matcher.pattern.premises):
             yield binding, met
             return
@@ -153,11 +152,11 @@ class Failing:
         if not extensions or self.trials < MOST_TRIALS:
             yield from self._matches(matcher, index + 1, binding, met)
 
-    def _extensions(self, matcher: Matcher, premise: Premise, binding: Binding) -> list[Binding]:
+    def _extensions(self, matcher: Matcher, premise: Premise, binding: SlotValues) -> list[SlotValues]:
         """What a binding becomes by the facts that meet a premise."""
         at = matcher.time(premise.when, binding[1])
         known = self.engine.facts.get(premise.predicate, {})
-        found: list[Binding] = []
+        found: list[SlotValues] = []
         for time in known if at is None else [at] if at in known else []:
             for arguments in known[time]:
                 alone = matcher._match(premise, arguments, time)
@@ -296,7 +295,7 @@ def _no_rule(name: str) -> FailedPremise:
     return FailedPremise("rules", f"no rule derives `{name}`, and no input brings it")
 
 
-def _merged(first: Binding, second: Binding) -> Binding | None:
+def _merged(first: SlotValues, second: SlotValues) -> SlotValues | None:
     merged: list[list[object]] = []
     for ones, others in zip(first, second, strict=True):
         merged.append([])

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
 from presage.hypothesis.records import PartialMatch
-from presage.hypothesis.standing import StandingRecords, Values, bind_piece
-from presage.model.terms import Constant, Number, Variable
+from presage.hypothesis.standing import StandingRecords, bind_piece
+from presage.model.terms import Constant, Number, Values, Variable
 from presage.patterns.literals import Argument, Lit, Open, Someone
 from presage.patterns.premises import Premise
 

@@ -10,7 +10,7 @@ from presage.model.terms import Number
 from presage.patterns.premises import Fixed, Pattern, Premise
 
 ROUNDS = 64
-Span = Number | None
+Lifespan = Number | None
 
 
 class Spans:
@@ -19,7 +19,7 @@ class Spans:
         self.settled = self._settled()
         self.asked = self._asked()
 
-    def distance(self, pattern: Pattern, premise: Premise, latest: bool) -> Span:
+    def distance(self, pattern: Pattern, premise: Premise, latest: bool) -> Lifespan:
         """The greatest or least distance from the answer's time to a premise's."""
         answer, when = pattern.when, premise.when
         gap = when.offset - answer.offset
@@ -33,14 +33,14 @@ class Spans:
     def _arguments(self, premise: Premise) -> list[object]:
         return [each.value if isinstance(each, Fixed) else None for each in premise.arguments]
 
-    def _settled(self) -> dict[str, Span]:
+    def _settled(self) -> dict[str, Lifespan]:
         """After how long an answer is decided whatever arrives."""
         least = -(10**9)
-        found: dict[str, Span] = dict.fromkeys(self.patterns, least)
+        found: dict[str, Lifespan] = dict.fromkeys(self.patterns, least)
         for turn in range(ROUNDS):
             changed = False
             for name, patterns in self.patterns.items():
-                span: Span = found[name]
+                span: Lifespan = found[name]
                 for pattern in patterns:
                     for premise in pattern.literals:
                         span = self._later(span, self._wait(pattern, premise, found))
@@ -51,7 +51,7 @@ class Spans:
                 break
         return {name: 0 if span == least else span for name, span in found.items()}
 
-    def _wait(self, pattern: Pattern, premise: Premise, settled: dict[str, Span]) -> Span:
+    def _wait(self, pattern: Pattern, premise: Premise, settled: dict[str, Lifespan]) -> Lifespan:
         away = self.distance(pattern, premise, latest=True)
         more = settled[premise.predicate] if not premise.positive else self._delay(premise)
         return None if away is None or more is None else away + more
@@ -59,12 +59,12 @@ class Spans:
     def _delay(self, premise: Premise) -> Number:
         return self.delays.of(premise.predicate, self._arguments(premise))
 
-    def _later(self, first: Span, second: Span) -> Span:
+    def _later(self, first: Lifespan, second: Lifespan) -> Lifespan:
         return None if first is None or second is None else max(first, second)
 
-    def _asked(self) -> dict[str, Span]:
+    def _asked(self) -> dict[str, Lifespan]:
         """For each predicate of a literal, how long after its time an answer that hangs on it may be open."""
-        found: dict[str, Span] = {}
+        found: dict[str, Lifespan] = {}
         for name, patterns in self.patterns.items():
             for pattern in patterns:
                 for premise in pattern.literals:
@@ -74,6 +74,6 @@ class Spans:
                     found[premise.predicate] = self._later(found.get(premise.predicate, 0), need)
         return found
 
-    def kept(self, name: str) -> Span:
+    def kept(self, name: str) -> Lifespan:
         """How long after its time an answer of a predicate is remembered."""
         return self._later(self._later(self.settled.get(name, 0), self.asked.get(name, 0)), 0)

@@ -8,21 +8,21 @@ from itertools import product
 from math import prod
 from typing import NamedTuple
 
-from presage.hypothesis.words import Clause, show_clause
+from presage.hypothesis.words import Comparisons, show_clause
 from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Constant, Term, Variable, map_term
 from presage.model.values import is_true, value_of
 from presage.patterns.literals import Open
 
 MOST_CHOICES = 64
-Values = dict[Open, object]
+StandsFor = dict[Open, object]
 """What open variables stand for."""
 
 
 class Binding(NamedTuple):
-    values: Values
+    values: StandsFor
     """What the open variables of the one way stand for in the other."""
-    same: Values
+    same: StandsFor
     """What open variables of the other must be for that."""
 
     def of(self, term: object) -> object:
@@ -58,13 +58,13 @@ class Binding(NamedTuple):
             yield Comparison("=", Variable(one.name), term)
 
 
-def is_among(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding) -> bool:
+def is_among(clauses: Iterable[Comparisons], known: Iterable[Comparisons], binding: Binding) -> bool:
     """Whether the other way stands for nothing that the one does not, given what the other's variables must not be or
     satisfy."""
     return next(beyond(clauses, known, binding), None) is None
 
 
-def beyond(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding) -> Iterator[Clause]:
+def beyond(clauses: Iterable[Comparisons], known: Iterable[Comparisons], binding: Binding) -> Iterator[Comparisons]:
     """For what values the other way stands and the one does not."""
     said: set[str] | None = None
     for clause in clauses:
@@ -78,7 +78,7 @@ def beyond(clauses: Iterable[Clause], known: Iterable[Clause], binding: Binding)
             yield named
 
 
-def can_all_be(several: Sequence[Sequence[Clause]], limits: Sequence[Clause]) -> bool:
+def can_all_be(several: Sequence[Sequence[Comparisons]], limits: Sequence[Comparisons]) -> bool:
     """Whether one of each of several lists of clauses can hold at once, for values that meet no limit. As far as
     equalities tell; more than a few lists are not looked at."""
     if prod(map(len, several)) > MOST_CHOICES:
@@ -86,7 +86,7 @@ def can_all_be(several: Sequence[Sequence[Clause]], limits: Sequence[Clause]) ->
     return any(_can_be([each for clause in chosen for each in clause], limits) for chosen in product(*several))
 
 
-def _can_be(comparisons: Sequence[Comparison], limits: Sequence[Clause]) -> bool:
+def _can_be(comparisons: Sequence[Comparison], limits: Sequence[Comparisons]) -> bool:
     known: dict[Term, Term] = {}
 
     def of(term: Term) -> Term:
@@ -105,7 +105,7 @@ def _can_be(comparisons: Sequence[Comparison], limits: Sequence[Clause]) -> bool
     return not any(all(each.operator == "=" and of(each.left) == of(each.right) for each in limit) for limit in limits)
 
 
-def _named(clause: Clause, value: Callable[[Open], object]) -> Clause:
+def _named(clause: Comparisons, value: Callable[[Open], object]) -> Comparisons:
     """A clause about what its variables stand for."""
 
     def put(term: Term) -> Term:
@@ -117,7 +117,7 @@ def _named(clause: Clause, value: Callable[[Open], object]) -> Clause:
     return tuple(Comparison(each.operator, map_term(each.left, put), map_term(each.right, put)) for each in clause)
 
 
-def _may_be_true(clause: Clause) -> bool:
+def _may_be_true(clause: Comparisons) -> bool:
     for each in clause:
         left, right = value_of(each.left, lambda name: None), value_of(each.right, lambda name: None)
         if left is not None and right is not None and not is_true(each.operator, left, right):

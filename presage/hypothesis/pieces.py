@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from presage.hypothesis.records import Matcher, Slots, Times
+from presage.hypothesis.records import Matcher, Slots, SlotTimes
 from presage.hypothesis.words import (
-    Clause,
+    Comparisons,
     condition_clause,
     exclusion_clause,
     range_clauses,
@@ -24,8 +24,7 @@ from presage.hypothesis.words import (
     without_the_obvious,
 )
 from presage.model.delays import Excluded
-from presage.model.terms import Number
-from presage.model.values import Value
+from presage.model.terms import Number, Value
 from presage.patterns.literals import Argument, Lit, Open
 from presage.patterns.premises import Fixed, Premise
 
@@ -57,7 +56,7 @@ class Family:
 class Piece:
     matcher: Matcher
     slots: Slots
-    times: Times
+    times: SlotTimes
     met: int
     without: frozenset[Exclusion] = frozenset()
     sure: int = 0
@@ -174,7 +173,7 @@ class Piece:
             if all(slot in places and not isinstance(value, Same) for slot, value in exclusion)
         ]
 
-    def limits(self) -> list[Clause]:
+    def limits(self) -> list[Comparisons]:
         """What the open variables must not be or satisfy."""
         names = self.matcher.pattern.names
         found = {exclusion_clause(exclusion, names) for exclusion in self.without}

@@ -15,13 +15,13 @@ from math import ceil, floor
 from presage.analysis.differences import linear
 from presage.hypothesis.delays import Delays
 from presage.model.delays import Excluded
-from presage.model.terms import Number, Variable, number
-from presage.model.values import Value, is_hopeless, is_true, value_of
+from presage.model.terms import Number, Value, Variable, number
+from presage.model.values import is_hopeless, is_true, value_of
 from presage.patterns.literals import Lit, Open
-from presage.patterns.premises import START, Argument, Fixed, Pattern, PatternCondition, Premise, Time, fill
+from presage.patterns.premises import START, Fixed, Pattern, PatternCondition, Premise, SlotOrConstant, Time, fill
 
 Slots = tuple[Value | None, ...]
-Times = tuple[Number | None, ...]
+SlotTimes = tuple[Number | None, ...]
 Statics = Callable[[str, Sequence[Value | None]], Iterable[tuple[Value, ...]]]
 """The rows of a static predicate that agree with the values given."""
 
@@ -29,16 +29,12 @@ Statics = Callable[[str, Sequence[Value | None]], Iterable[tuple[Value, ...]]]
 class PartialMatch:
     __slots__ = ("alive", "deadline", "matcher", "met", "slots", "times", "watched")
 
-    def __init__(self, matcher: Matcher, slots: Slots, times: Times) -> None:
+    def __init__(self, matcher: Matcher, slots: Slots, times: SlotTimes) -> None:
         self.matcher, self.slots, self.times = matcher, slots, times
         self.met = 0
         self.alive = True
         self.deadline: Number | None = None
         self.watched = False
-
-    @property
-    def complete(self) -> bool:
-        return self.met == self.matcher.all_met
 
 
 class Matcher:
@@ -47,7 +43,7 @@ class Matcher:
     def __init__(self, pattern: Pattern, delays: Delays, statics: Statics, discrete: bool) -> None:
         self.pattern, self.delays, self.statics, self.discrete = pattern, delays, statics, discrete
         self.all_met = (1 << len(pattern.premises)) - 1
-        self.records: dict[tuple[Slots, Times], PartialMatch] = {}
+        self.records: dict[tuple[Slots, SlotTimes], PartialMatch] = {}
         self.masks = [self._mask(each) for each in pattern.premises]
         # For each set of bound places: its records by what they bind of another set.
         self.indexes: dict[tuple[int, int], dict[tuple[object, ...], dict[PartialMatch, None]]] = {}
@@ -83,17 +79,7 @@ class Matcher:
             for record in self.add(binding, met):
                 yield record
 
-    def meeting(self, index: int, arguments: tuple[Value, ...], time: Number) -> Iterator[PartialMatch]:
-        """The records in which a premise is this very fact."""
-        alone = self._match(self.pattern.premises[index], arguments, time)
-        if alone is None:
-            return
-        mask = self.masks[index]
-        for bound in list(self.sets):
-            if bound & mask == mask:
-                yield from self._index(bound, mask).get(self._key(alone, mask), ())
-
-    def _match(self, premise: Premise, arguments: tuple[Value, ...], time: Number) -> tuple[Slots, Times] | None:
+    def _match(self, premise: Premise, arguments: tuple[Value, ...], time: Number) -> tuple[Slots, SlotTimes] | None:
         slots: list[Value | None] = [None] * len(self.pattern.names)
         if not fill(slots, premise.arguments, arguments):
             return None
@@ -108,12 +94,12 @@ class Matcher:
                 return None
         return tuple(slots), tuple(times)
 
-    def _merged(self, record: PartialMatch, other: tuple[Slots, Times]) -> tuple[Slots, Times]:
+    def _merged(self, record: PartialMatch, other: tuple[Slots, SlotTimes]) -> tuple[Slots, SlotTimes]:
         slots = tuple(a if a is not None else b for a, b in zip(record.slots, other[0], strict=True))
         times = tuple(a if a is not None else b for a, b in zip(record.times, other[1], strict=True))
         return slots, times
 
-    def _key(self, binding: tuple[Slots, Times], places: int) -> tuple[object, ...]:
+    def _key(self, binding: tuple[Slots, SlotTimes], places: int) -> tuple[object, ...]:
         both = (*binding[0], *binding[1])
         return tuple(each for place, each in enumerate(both) if places >> place & 1)
 
@@ -125,7 +111,7 @@ class Matcher:
             self.indexes[bound, shared] = index
         return self.indexes[bound, shared]
 
-    def add(self, binding: tuple[Slots, Times], met: int = 0) -> Iterator[PartialMatch]:
+    def add(self, binding: tuple[Slots, SlotTimes], met: int = 0) -> Iterator[PartialMatch]:
         """Puts a binding among the records, completed by static facts, equations and the answer's time."""
         for slots, times in self.completed(list(binding[0]), list(binding[1])):
             record = self.records.get((slots, times))
@@ -143,7 +129,7 @@ class Matcher:
                 record.met |= met
                 yield record
 
-    def outside(self, times: Times) -> int:
+    def outside(self, times: SlotTimes) -> int:
         """The premises that lie before the stream and do not count there."""
         met = 0
         for index, premise in enumerate(self.pattern.premises):
@@ -167,12 +153,12 @@ class Matcher:
                     if not group:
                         del index[key]
 
-    def bound(self, slots: Slots, times: Times) -> int:
+    def bound(self, slots: Slots, times: SlotTimes) -> int:
         return sum(1 << place for place, each in enumerate((*slots, *times)) if each is not None)
 
     # -- completing a binding ---------------------------------------------------------------------
 
-    def completed(self, slots: list[Value | None], times: list[Number | None]) -> Iterator[tuple[Slots, Times]]:
+    def completed(self, slots: list[Value | None], times: list[Number | None]) -> Iterator[tuple[Slots, SlotTimes]]:
         if not self.solve(slots, times) or not self.pattern.fits(times) or not self.static_allows(slots):
             return
         for lookup in self.pattern.lookups:
@@ -204,7 +190,7 @@ class Matcher:
                 return False
         return True
 
-    def value(self, argument: Argument, slots: Sequence[Value | None]) -> Value | None:
+    def value(self, argument: SlotOrConstant, slots: Sequence[Value | None]) -> Value | None:
         return argument.value if isinstance(argument, Fixed) else slots[argument]
 
     def time(self, when: Time, times: Sequence[Number | None]) -> Number | None:

@@ -14,8 +14,7 @@ from typing import Any
 from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.ways import Way
-from presage.model.terms import Number, number
-from presage.model.values import Value
+from presage.model.terms import Number, Value, number
 from presage.patterns.literals import Lit, Open
 from presage.sealed import need
 

@@ -12,12 +12,9 @@ from typing import Any
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.pieces import Piece
 from presage.hypothesis.records import Matcher, PartialMatch, Statics
-from presage.model.terms import Number, number
-from presage.model.values import Value
+from presage.model.terms import Number, Value, Values, number
 from presage.patterns.literals import Argument, Open, Someone
 from presage.patterns.premises import START, Pattern, fill
-
-Values = tuple[Value, ...]
 
 
 class StandingRecords:

@@ -6,20 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
-from presage.model.terms import Constant
-from presage.model.values import Value
-
-Row = tuple[Value, ...]
+from presage.model.terms import Constant, Value, Values
 
 
 class StaticRows:
     def __init__(self) -> None:
-        self.given: dict[str, dict[Row, None]] = {}
+        self.given: dict[str, dict[Values, None]] = {}
         self.changes = 0
         """How often something was added: who has made something of these rows sees that there are more."""
-        self.indexes: dict[tuple[str, tuple[int, ...]], dict[Row, list[Row]]] = {}
+        self.indexes: dict[tuple[str, tuple[int, ...]], dict[Values, list[Values]]] = {}
 
-    def add(self, name: str, row: Row) -> None:
+    def add(self, name: str, row: Values) -> None:
         self.given.setdefault(name, {})[row] = None
         self.indexes.clear()
         self.changes += 1
@@ -31,11 +28,11 @@ class StaticRows:
                 if isinstance(atom, Atom) and subject.predicates[atom.predicate].is_static:
                     self.add(atom.predicate, tuple(each.value for each in atom.arguments if isinstance(each, Constant)))
 
-    def rows(self, name: str, known: Sequence[Value | None]) -> Iterable[Row]:
+    def rows(self, name: str, known: Sequence[Value | None]) -> Iterable[Values]:
         """The rows of a predicate that agree with the values known."""
         places = tuple(place for place, value in enumerate(known) if value is not None)
         if (name, places) not in self.indexes:
-            index: dict[Row, list[Row]] = {}
+            index: dict[Values, list[Values]] = {}
             for row in self.given.get(name, ()):
                 index.setdefault(tuple(row[place] for place in places), []).append(row)
             self.indexes[name, places] = index

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from presage.hypothesis.likeness import Binding, is_among
 from presage.hypothesis.pieces import Piece
-from presage.hypothesis.words import Clause, show_clause
+from presage.hypothesis.words import Comparisons, show_clause
 from presage.model.terms import Number
 from presage.patterns.literals import Lit, Open
 
@@ -24,7 +24,7 @@ class Way:
     because: frozenset[Lit]
     unless: tuple[str, ...] = ()
     """What its open variables must not be or satisfy, in words."""
-    limits: tuple[Clause, ...] = field(default=(), compare=False)
+    limits: tuple[Comparisons, ...] = field(default=(), compare=False)
     """The same, to compute with."""
 
     @property

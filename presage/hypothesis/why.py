@@ -19,11 +19,10 @@ from presage.hypothesis.engine import Hypotheses
 from presage.hypothesis.failing import FailedPremise, Failing
 from presage.hypothesis.judge import Asker
 from presage.hypothesis.settle import Settle
-from presage.hypothesis.standing import Values
 from presage.hypothesis.ways import Way, as_way, minimal_ways
 from presage.model.formulas import Atom
 from presage.model.statements import Rule
-from presage.model.terms import Number, Variable
+from presage.model.terms import Number, Values, Variable
 from presage.patterns.finish import NoPatterns
 from presage.patterns.finite import uses_stretches
 from presage.patterns.literals import Argument, Lit, Open

@@ -10,26 +10,26 @@ from collections.abc import Callable, Iterator, Sequence
 from presage.hypothesis.records import Matcher
 from presage.model.formulas import MIRRORED, OPPOSITES, Comparison
 from presage.model.printer import show_term
-from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, term_variables
-from presage.model.values import Value, value_of
+from presage.model.terms import Arithmetic, Constant, Number, Term, Value, Variable, map_term, term_variables
+from presage.model.values import value_of
 from presage.patterns.literals import Open
 from presage.patterns.premises import PatternCondition, Time
 
-Clause = tuple[Comparison, ...]
+Comparisons = tuple[Comparison, ...]
 
 
-def show_clause(clause: Clause) -> str:
+def show_clause(clause: Comparisons) -> str:
     return ", ".join(f"{show_term(each.left)} {each.operator} {show_term(each.right)}" for each in clause)
 
 
-def without_the_obvious(clause: Clause) -> Clause | None:
+def without_the_obvious(clause: Comparisons) -> Comparisons | None:
     """A clause without what is true of whatever a variable stands for; `None` if it is never true."""
     if any(each.left == each.right and each.operator in ("!=", "<", ">") for each in clause):
         return None
     return tuple(each for each in clause if each.left != each.right)
 
 
-def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[str]) -> Clause:
+def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[str]) -> Comparisons:
     found = []
     for slot, value in exclusion:
         other = getattr(value, "slot", None)
@@ -44,7 +44,7 @@ def exclusion_clause(exclusion: Sequence[tuple[int, object]], names: Sequence[st
 
 def condition_clause(
     condition: PatternCondition, matcher: Matcher, slots: Sequence[Value | None], times: Sequence[Number | None]
-) -> Clause:
+) -> Comparisons:
     """The opposite of a condition that is still open, with what is known put in."""
 
     def shown(term: Term) -> Term:
@@ -65,7 +65,7 @@ def condition_clause(
     return opposite(condition, shown)
 
 
-def opposite(condition: PatternCondition, shown: Callable[[Term], Term]) -> Clause:
+def opposite(condition: PatternCondition, shown: Callable[[Term], Term]) -> Comparisons:
     """The opposite of a condition, its terms passed through `shown`; what is open stands on the left, as people write
     it."""
     operator = OPPOSITES[condition.operator] if condition.wanted else condition.operator
@@ -75,7 +75,7 @@ def opposite(condition: PatternCondition, shown: Callable[[Term], Term]) -> Clau
     return (Comparison(operator, left, right),)
 
 
-def range_clauses(matcher: Matcher, times: Sequence[Number | None]) -> Iterator[Clause]:
+def range_clauses(matcher: Matcher, times: Sequence[Number | None]) -> Iterator[Comparisons]:
     """What times that are still open must not be: before what bounds them, unless that is the start of the stream,
     after it, or too far from one another."""
     pattern = matcher.pattern

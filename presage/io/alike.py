@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Any
 
 from presage.analysis.predicates import Predicate, is_within
-from presage.answers import Value
+from presage.model.terms import Value
 
 TEXT_KINDS = {"any", "text"}
 WHOLE_KINDS = {"any", "int", "float"}

@@ -11,7 +11,8 @@ import numpy as np
 
 from presage.io.facts import Fact, FactError
 from presage.io.rows import when_names
-from presage.io.tables import Columns, Ints, TableReader, as_arrow, in_one_piece, integers, pyarrow
+from presage.io.tables import Columns, TableReader, as_arrow, in_one_piece, integers, pyarrow
+from presage.kernels.arrays import Ints
 from presage.model.terms import Number
 
 

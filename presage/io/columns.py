@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from presage.io.arriving import ArrivingColumns, GatheredFacts
-from presage.io.distinct import Cells, FileContents, Unusual
+from presage.io.distinct import ColumnCells, FileContents, Unusual
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.files import ROWS_AT_ONCE, FactsFile, read_cell, read_facts
 from presage.io.json_columns import read_json_columns
 from presage.io.rows import TableRows, check_header, expected_columns
-from presage.io.tables import Ints, pyarrow
+from presage.io.tables import pyarrow
+from presage.kernels.arrays import Ints
 
 SMALL = 1 << 14
 """Files of fewer bytes are read row by row: to ask Arrow would take longer."""
@@ -57,8 +58,8 @@ def _by_columns(file: FactsFile, checker: Checker) -> tuple[list[ArrivingColumns
     return None
 
 
-def _argument_cells(rows: TableRows, arity: int) -> list[Cells]:
-    return [Cells(lambda cell, place=place: rows.value(cell, place, 0)) for place in range(arity)]  # type: ignore[misc]
+def _argument_cells(rows: TableRows, arity: int) -> list[ColumnCells]:
+    return [ColumnCells(lambda cell, place=place: rows.value(cell, place, 0)) for place in range(arity)]  # type: ignore[misc]
 
 
 def _rows_of(path: Path, header: list[str], checker: Checker, read: Any = None) -> TableRows:

@@ -9,31 +9,29 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from presage.answers import Value
 from presage.io.arriving import ArrivingColumns, in_order
 from presage.io.facts import Checker, Fact
-from presage.io.tables import MOST, Coded, Columns, Ints, cells_of, integers, pyarrow
-
-Codes = npt.NDArray[np.int32]
+from presage.io.tables import MOST, Coded, Columns, cells_of, integers, pyarrow
+from presage.kernels.arrays import Ints, Ints32
+from presage.model.terms import Value
 
 
 class Unusual(ValueError):
     """What is read row by row."""
 
 
-class Cells:
+class ColumnCells:
     """The cells of one column as values: each distinct one is checked once, by the rules of rows."""
 
     def __init__(self, value_of: Callable[[Any], Value]) -> None:
         self.value_of = value_of
         self.places: dict[Any, int] = {}
         self.values: list[Value] = []
-        self.parts: list[Codes] = []
+        self.parts: list[Ints32] = []
         self.waiting: list[Any] = []
         """Arrow columns of which the distinct cells are looked at together."""
-        self._last: tuple[Any, Codes] | None = None
+        self._last: tuple[Any, Ints32] | None = None
 
     def add(self, column: Any) -> None:
         """Takes an Arrow column."""
@@ -43,7 +41,7 @@ class Cells:
         is_encoded = pa.types.is_dictionary(column.type) and column.type.index_type == pa.int32()
         self.waiting.append(column if is_encoded else column.dictionary_encode())
 
-    def encoded(self, column: Any, where: str) -> tuple[Codes, Codes]:
+    def encoded(self, column: Any, where: str) -> tuple[Ints32, Ints32]:
         """Places of cells among the distinct ones, and the numbers of those."""
         pa = pyarrow()
         array = column if not isinstance(column, pa.ChunkedArray) else column.combine_chunks()
@@ -54,7 +52,7 @@ class Cells:
             self._last = encoded.dictionary, self.numbers(cells_of(encoded.dictionary, where))
         return integers(encoded.indices), self._last[1]
 
-    def numbers(self, cells: Sequence[Any]) -> Codes:
+    def numbers(self, cells: Sequence[Any]) -> Ints32:
         """The numbers of distinct cells."""
         found = np.empty(len(cells), np.int32)
         for place, cell in enumerate(cells):
@@ -82,7 +80,7 @@ class WholeTimes:
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.kinds: set[str] = set()
-        self.cells = Cells(self.point)
+        self.cells = ColumnCells(self.point)
 
     def point(self, cell: Any) -> int:
         self.checker.times = None
@@ -118,10 +116,12 @@ class FileContents:
     def __init__(self, checker: Checker) -> None:
         self.checker = checker
         self.times = WholeTimes(checker)
-        self.tables: dict[str, tuple[list[Cells], list[Ints], list[Ints]]] = {}
+        self.tables: dict[str, tuple[list[ColumnCells], list[Ints], list[Ints]]] = {}
         self.others: list[Fact] = []
 
-    def table(self, name: str, cells: Callable[[], list[Cells]]) -> tuple[list[Cells], list[Ints], list[Ints]]:
+    def table(
+        self, name: str, cells: Callable[[], list[ColumnCells]]
+    ) -> tuple[list[ColumnCells], list[Ints], list[Ints]]:
         if name not in self.tables:
             self.tables[name] = (cells(), [], [])
         return self.tables[name]

@@ -13,7 +13,7 @@ from numbers import Integral
 from typing import Any
 
 from presage.analysis.predicates import Predicate, fits, is_within
-from presage.answers import Value, show_answer_atom
+from presage.answers import show_answer_atom
 from presage.errors import PresageError, nearest
 from presage.io.unknown import HINT, Unknown
 from presage.model.delays import longest_delay
@@ -21,7 +21,7 @@ from presage.model.numerals import MOST_DIGITS
 from presage.model.numerals import exact as exact
 from presage.model.printer import show_column, show_number
 from presage.model.program import Program
-from presage.model.terms import Number, number
+from presage.model.terms import Number, Value, number
 from presage.model.time import Timestamp
 from presage.rewrite.units import Units, duration_in
 

@@ -8,7 +8,7 @@ from typing import Any
 from presage.io.arriving import GatheredFacts, of_tables
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import Columns, TableReader
-from presage.io.tuples import Given, TupleReader
+from presage.io.tuples import FactTuple, TupleReader
 
 
 class GivenReader:
@@ -20,7 +20,7 @@ class GivenReader:
         """Facts stay in the order in which they are given: none is taken by the column."""
         self._tuples.plain = {}
 
-    def read(self, facts: Iterable[Given] | Mapping[str, Any]) -> tuple[list[Columns], list[Fact]]:
+    def read(self, facts: Iterable[FactTuple] | Mapping[str, Any]) -> tuple[list[Columns], list[Fact]]:
         if not isinstance(facts, Mapping):
             if not isinstance(facts, Iterable):
                 raise FactError('facts are tuples such as ("temp", ("wt25", "high"), 0), or a table for each predicate')
@@ -39,7 +39,7 @@ class GivenReader:
                 checked.extend(read)
         return tables, checked
 
-    def facts(self, facts: Iterable[Given] | Mapping[str, Any]) -> list[Fact]:
+    def facts(self, facts: Iterable[FactTuple] | Mapping[str, Any]) -> list[Fact]:
         """The same one by one."""
         tables, checked = self.read(facts)
         return [*(fact for table in tables for fact in table.facts()), *checked]

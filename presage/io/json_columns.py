@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.predicates import Predicate
-from presage.io.distinct import Cells, FileContents, Unusual
+from presage.io.distinct import ColumnCells, FileContents, Unusual
 from presage.io.facts import Checker
 from presage.io.files import read_line
 from presage.io.tables import integers, pyarrow
@@ -94,10 +94,10 @@ class _Piece:
         whole = (times != FINER) & (arrivals != FINER)
         rest, lines = lines[~whole], lines[whole]
 
-        def cells() -> list[Cells]:
+        def cells() -> list[ColumnCells]:
             value = self.checker.value
             return [
-                Cells(lambda token, place=place: value(read_line(token, ""), known, place, ""))  # type: ignore[misc]
+                ColumnCells(lambda token, place=place: value(read_line(token, ""), known, place, ""))  # type: ignore[misc]
                 for place in range(known.arity)
             ]
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from presage.analysis.predicates import Predicate
-from presage.answers import Value
 from presage.errors import nearest
 from presage.io.facts import Checker, Fact, FactError
+from presage.model.terms import Value
 
 WHEN = ("time", "from", "to", "bounds", "arrives")
 MOST_REMEMBERED = 200_000

@@ -16,16 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.analysis.predicates import Predicate
-from presage.answers import Value
 from presage.io.alike import columns_alike, takes_wholes
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.rows import TableRows, check_header, column_names, when_names
+from presage.kernels.arrays import Flags, Ints
 from presage.model.delays import delay_of
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 
-Ints = npt.NDArray[np.int64]
-Wanted = npt.NDArray[np.bool_]
-Places = npt.NDArray[np.integer[Any]]
+RowNumbers = npt.NDArray[np.integer[Any]]
 MOST = 1 << 62
 """The greatest time of a column."""
 
@@ -48,7 +46,7 @@ class Texts:
     def encoded(self) -> tuple[list[Value], Ints]:
         return _encoded(self.array, "")
 
-    def chosen(self, wanted: Wanted) -> Texts:
+    def chosen(self, wanted: Flags) -> Texts:
         return Texts(self.array.filter(pyarrow().array(wanted)))
 
     def taken(self, rows: Ints) -> Texts:
@@ -75,7 +73,7 @@ class Wholes:
         rank[order] = np.arange(len(order))
         return values[order].tolist(), rank[places]
 
-    def chosen(self, wanted: Wanted) -> Wholes:
+    def chosen(self, wanted: Flags) -> Wholes:
         return Wholes(self.numbers[wanted])
 
     def taken(self, rows: Ints) -> Wholes:
@@ -90,12 +88,12 @@ class Coded:
     """A column as distinct values, and the place of each row's value among them."""
 
     values: Sequence[Value]
-    places: Places
+    places: RowNumbers
 
-    def encoded(self) -> tuple[Sequence[Value], Places]:
+    def encoded(self) -> tuple[Sequence[Value], RowNumbers]:
         return self.values, self.places
 
-    def chosen(self, wanted: Wanted) -> Coded:
+    def chosen(self, wanted: Flags) -> Coded:
         return Coded(self.values, self.places[wanted])
 
     def taken(self, rows: Ints) -> Coded:
@@ -114,7 +112,7 @@ class Listed:
     def encoded(self) -> tuple[Sequence[Value], Ints]:
         return self.values, np.arange(len(self.values))
 
-    def chosen(self, wanted: Wanted) -> Listed:
+    def chosen(self, wanted: Flags) -> Listed:
         return Listed([self.values[row] for row in np.flatnonzero(wanted).tolist()])
 
     def taken(self, rows: Ints) -> Listed:
@@ -124,7 +122,7 @@ class Listed:
         return Listed(self.values[begin:end])
 
 
-Column = Texts | Wholes | Coded | Listed
+ValueColumn = Texts | Wholes | Coded | Listed
 
 
 @dataclass(slots=True)
@@ -132,7 +130,7 @@ class Columns:
     """Point facts of one predicate at whole-number times, by their arguments."""
 
     predicate: str
-    arguments: list[Column]
+    arguments: list[ValueColumn]
     times: Ints
 
     def __len__(self) -> int:
@@ -148,10 +146,10 @@ class Columns:
             arguments = tuple([values[places[index]] for values, places in columns])
             yield Fact(self.predicate, arguments, time, time, arrives=None if arrival == time else arrival)
 
-    def late(self, known: Predicate, now: Number | Ints) -> Wanted | None:
+    def late(self, known: Predicate, now: Number | Ints) -> Flags | None:
         """For each fact whether it is late, `None` if none is: of the declarations that match a fact, the last says how
         late it may be. `now` is the step of all, or that of each."""
-        found: Wanted
+        found: Flags
         if len(known.inputs) <= 1:
             found = self.times < _before(now, known.delay or 0)
         else:
@@ -172,7 +170,7 @@ class Columns:
             limits[fits] = allowed if isinstance(allowed, int) else allowed[fits]
         return limits
 
-    def chosen(self, wanted: Wanted) -> Columns:
+    def chosen(self, wanted: Flags) -> Columns:
         return Columns(self.predicate, [each.chosen(wanted) for each in self.arguments], self.times[wanted])
 
     def taken(self, rows: Ints) -> Columns:
@@ -201,7 +199,7 @@ def together(tables: Sequence[Columns]) -> Columns:
     return Columns(tables[0].predicate, arguments, np.concatenate([table.times for table in tables]))
 
 
-def _joined(columns: Sequence[Column]) -> Column:
+def _joined(columns: Sequence[ValueColumn]) -> ValueColumn:
     if all(isinstance(each, Texts) for each in columns):
         return Texts(pyarrow().concat_arrays([each.array for each in columns if isinstance(each, Texts)]))
     if all(isinstance(each, Wholes) for each in columns):
@@ -342,7 +340,7 @@ class TableReader:
             row = int(np.argmin(moments))
             where = f"table {name}, row {row + 1}"
             raise FactError(f"{where}: {moments[row]} lies before time 0, the start of the stream")
-        found: list[Column] = []
+        found: list[ValueColumn] = []
         for index, (place, column, texts) in enumerate(shape.columns):
             array, where = in_one_piece(arrow.column(place)), f"table {name}: the column `{column}`"
             if texts:

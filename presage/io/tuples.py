@@ -18,7 +18,7 @@ from presage.io.alike import columns_alike
 from presage.io.facts import Checker, Fact, FactError
 from presage.io.tables import MOST, Columns, Listed
 
-Given = tuple[Any, ...]
+FactTuple = tuple[Any, ...]
 """A fact as a tuple: (predicate, arguments, time), where time may be (1, 5, "[)")."""
 
 
@@ -38,7 +38,7 @@ class TupleReader:
             name: known for name, known in checker.predicates.items() if known.is_input and not known.is_static
         }
 
-    def read(self, given: Iterable[Given]) -> tuple[list[Columns], list[Fact]]:
+    def read(self, given: Iterable[FactTuple]) -> tuple[list[Columns], list[Fact]]:
         given = given if isinstance(given, list) else list(given)
         others: list[tuple[int, Any]] = []
         groups = self._of_one_predicate(given)
@@ -56,7 +56,7 @@ class TupleReader:
         others.sort(key=lambda other: other[0])
         return tables, [self._fact(each, number) for number, each in others]
 
-    def _of_one_predicate(self, given: list[Given]) -> dict[str, _Group] | None:
+    def _of_one_predicate(self, given: list[FactTuple]) -> dict[str, _Group] | None:
         """The commonest of all: one predicate, and whole numbers as times. No loop of ours looks at each fact."""
         if set(map(type, given)) != {tuple} or set(map(len, given)) != {3}:
             return None
@@ -66,7 +66,7 @@ class TupleReader:
             return None
         return {name: _Group(known, list(range(len(given))), list(map(itemgetter(1), given)), times)}
 
-    def _grouped(self, given: Iterable[Given]) -> tuple[dict[str, _Group], list[tuple[int, Any]]]:
+    def _grouped(self, given: Iterable[FactTuple]) -> tuple[dict[str, _Group], list[tuple[int, Any]]]:
         groups = {name: _Group(known, [], [], []) for name, known in self.plain.items()}
         others: list[tuple[int, Any]] = []
         for number, each in enumerate(given):
@@ -107,7 +107,7 @@ class TupleReader:
             tables.append(Columns(name, columns, np.array([fact.low for fact in group], np.int64)))
         return tables, others
 
-    def _fact(self, given: Given, number: int) -> Fact:
+    def _fact(self, given: FactTuple, number: int) -> Fact:
         where = f"fact {number + 1}"
         if not isinstance(given, tuple) or len(given) != 3:
             raise FactError(f'{where}: a fact is (predicate, arguments, time), such as ("temp", ("wt25", "high"), 0)')

@@ -9,9 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import Value
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Variable, number
+from presage.model.terms import Arithmetic, Constant, Negative, Term, Value, Variable, number
 
 
 def satisfied(condition: Comparison, known: dict[str, Value]) -> bool:

@@ -19,9 +19,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from presage.errors import PresageError, PresageWarning
 from presage.model.numerals import exact
-from presage.model.terms import Clock, Number, number
-
-Value = str | Number
+from presage.model.terms import Clock, Number, Value, number
 
 SIGNIFICANT = 15
 MOST_DIGITS = 1_000

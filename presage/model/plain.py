@@ -16,12 +16,14 @@ from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from pkgutil import iter_modules
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from presage import errors
 from presage.errors import IncludedFile, PresageError, Source, Span
-from presage.model.program import Program
 from presage.model.terms import Parameter, number
+
+if TYPE_CHECKING:
+    from presage.model.program import Program
 
 FORMAT = 1
 MOST_DEEP = 400
@@ -47,8 +49,7 @@ def program_of(plain: Any) -> Program:
         )
     if "language" in plain:
         raise PresageError(f"{plain['language']}: a program of another language is read from its text")
-    found = _read(Program, plain.get("program"), "program", 0)
-    assert isinstance(found, Program)
+    found: Program = _read("Program", plain.get("program"), "program", 0)
     return found
 
 

@@ -11,13 +11,15 @@ from presage.model.formulas import Atom, Formula, variables
 from presage.model.terms import Constant, Number, Variable
 from presage.model.time import Duration, Pin, Quantity, Timestamp
 
+ParameterValue = Constant | Duration | Timestamp
+
 
 @dataclass(frozen=True, slots=True)
 class Param:
     """`param limit = 30.`: a named constant. `value` is what is in force; it may have been set from outside."""
 
     name: str
-    value: Constant | Duration | Timestamp
+    value: ParameterValue
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 

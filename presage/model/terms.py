@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 Number = Union[int, Fraction]
 """An exact number: `int` where it is whole, `Fraction` otherwise. Floats never enter the model."""
+Value = Union[str, Number]
+"""What a fact says: a text, or an exact number."""
+Values = tuple[Value, ...]
+Bound = Union[Number, float]
+"""An exact number, or ±infinity; infinity is the only float there is."""
 
 
 def number(value: Number) -> Number:
@@ -31,7 +36,7 @@ def number(value: Number) -> Number:
 class Constant:
     """An identifier or string (`str`), or a number. `high` and `"high"` are the same constant."""
 
-    value: str | Number
+    value: Value
     span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 

@@ -9,9 +9,20 @@ from typing import Any, TypeVar
 
 from presage.model.formulas import And, Comparison, Formula, Not, Or
 from presage.model.functions import MOST_DIGITS, apply, remark
-from presage.model.terms import Arithmetic, Case, Constant, Function, Negative, Now, Number, Term, Variable, number
+from presage.model.terms import (
+    Arithmetic,
+    Case,
+    Constant,
+    Function,
+    Negative,
+    Now,
+    Number,
+    Term,
+    Value,
+    Variable,
+    number,
+)
 
-Value = str | Number
 V = TypeVar("V")
 NOW = "now"
 """What the time at which a rule is looked at is called; no variable has this name."""

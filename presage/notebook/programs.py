@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presage.checking import Report, check_program, reasons
+from presage.checking import Report, check_program
 from presage.checking.needs import needs
 from presage.checking.text import PREDICATE_COLUMNS, QUERY_COLUMNS, predicate_rows, properties, query_rows
+from presage.checking.verdicts import reasons
 from presage.errors import Diagnostic, Source
 from presage.model.program import Program
 from presage.notebook.html import piece, status, table, text, whole

@@ -16,15 +16,13 @@ from typing import Any
 from presage.errors import NOWHERE, Source, WrongParameter, nearest
 from presage.model.printer import show_term
 from presage.model.program import Program
-from presage.model.statements import Param
+from presage.model.statements import Param, ParameterValue
 from presage.model.terms import Constant, number
 from presage.model.time import Duration, Timestamp
 from presage.parser.cursor import Cursor, Failure
 from presage.parser.declarations import param_value
 from presage.parser.lexer import tokenize
 from presage.syntax import UNITS
-
-Value = Constant | Duration | Timestamp
 
 
 def with_params(program: Program, params: Mapping[str, Any]) -> Program:
@@ -52,7 +50,7 @@ def _which(names: Iterable[str]) -> str:
     return f"it has {known}" if known else "it declares none (`param limit = 30.`)"
 
 
-def _value(program: Program, param: Param, given: Any) -> Value:
+def _value(program: Program, param: Param, given: Any) -> ParameterValue:
     default = param.value
     kind, example = _KINDS[type(default)] if not isinstance(default, Constant) else _constant_kind(default)
     found = _of_kind(given, default)
@@ -73,7 +71,7 @@ def _constant_kind(default: Constant) -> tuple[str, str]:
     return ("a text", "high") if isinstance(default.value, str) else ("a number", "40")
 
 
-def _of_kind(given: Any, default: Value) -> Value | None:
+def _of_kind(given: Any, default: ParameterValue) -> ParameterValue | None:
     if isinstance(default, Constant) and isinstance(default.value, str):
         if isinstance(given, bool):
             return Constant("true" if given else "false")
@@ -102,7 +100,7 @@ def _duration(given: timedelta) -> Duration:
     return Duration(number(milliseconds / UNITS[unit]), unit)
 
 
-def _read(text: str) -> Value | None:
+def _read(text: str) -> ParameterValue | None:
     """What a text writes, as it would be written after `param limit =`; it has no place in the program."""
     tokens = tokenize(Source.of(text.strip(), "<value>"))
     if tokens.hopeless or tokens.problems:

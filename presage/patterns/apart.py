@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from presage.model.formulas import MIRRORED
-from presage.model.terms import Constant, Term, Variable
-from presage.model.values import Value, is_true
+from presage.model.terms import Constant, Term, Value, Variable
+from presage.model.values import is_true
 from presage.patterns.premises import Fixed
 from presage.patterns.zoned import Need, RangePattern
 

@@ -16,8 +16,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Measured,
     Not,
@@ -131,7 +131,7 @@ class _Expand:
     def when(self, base: Variable | Now | None, offset: Number) -> When:
         return When(None if base is None else RULE_TIME if isinstance(base, Now) else base.name, offset)
 
-    def all(self, formulas: tuple[Formula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
+    def all(self, formulas: tuple[CoreFormula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """Alternatives for all of the formulas together."""
         parts = [self.one(formula, place, positive) for formula in formulas]
         size = 1
@@ -141,13 +141,13 @@ class _Expand:
             raise NoClauses("the body has too many alternatives")
         return [sum(chosen, ClauseBody()) for chosen in product(*parts)]
 
-    def any(self, formulas: tuple[Formula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
+    def any(self, formulas: tuple[CoreFormula, ...], place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         found = [body for formula in formulas for body in self.one(formula, place, positive)]
         if len(found) > MOST_ALTERNATIVES:
             raise NoClauses("the body has too many alternatives")
         return found
 
-    def one(self, formula: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
+    def one(self, formula: CoreFormula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         if place.stretch is not None and not self.stretches:
             check_throughout(formula, positive)
         match formula:
@@ -202,7 +202,7 @@ class _Expand:
 
     def hopping(
         self,
-        inner: Formula,
+        inner: CoreFormula,
         place: FormulaPlace,
         window: tuple[Number | None, Number | None],
         hop: Number | None,
@@ -244,7 +244,7 @@ class _Expand:
             if at != end and (low, high) != (None, None)
         )
 
-    def pinned(self, inner: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
+    def pinned(self, inner: CoreFormula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """A pinned time lies in the stream and in the current windows, or the pinned formula does not hold."""
         if isinstance(inner, Atom):
             found = self.atom(inner, place, positive, "false")
@@ -289,7 +289,7 @@ class _Expand:
             low, high, word, lambda k: self.one(inner, replace(place, when=place.when.later(k)), positive)
         )
 
-    def is_steady(self, formula: Formula, place: FormulaPlace, positive: bool) -> bool:
+    def is_steady(self, formula: CoreFormula, place: FormulaPlace, positive: bool) -> bool:
         return is_steady(formula, positive, self.unsteady, bool(place.windows))
 
     def lasting(self, formula: Lasts, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
@@ -330,7 +330,7 @@ class _Expand:
             found = [before + body for before in found for body in here]
         return found
 
-    def modal(self, formula: Some | Every, inner: Formula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
+    def modal(self, formula: Some | Every, inner: CoreFormula, place: FormulaPlace, positive: bool) -> list[ClauseBody]:
         """`some` or `all` over a part of what it is over, in the windows of a place."""
         some, word = isinstance(formula, Some) == positive, word_of(formula)
         if not some and isinstance(inner, (All, Any)):
@@ -363,7 +363,7 @@ class _Expand:
 
     def throughout_window(
         self,
-        inner: Formula,
+        inner: CoreFormula,
         place: FormulaPlace,
         span: tuple[When, Number | None, Number | None],
         word: str,
@@ -403,7 +403,7 @@ class _Expand:
                 raise NoClauses("the body has too many alternatives")
         return found
 
-    def at_some(self, inner: Formula, place: FormulaPlace, word: str, positive: bool) -> list[ClauseBody]:
+    def at_some(self, inner: CoreFormula, place: FormulaPlace, word: str, positive: bool) -> list[ClauseBody]:
         """Some time of a window, by cases: what must hold at all times of a window around it is another for each."""
         anchor, low, high = span_of(place, word)
         if low is None or high is None or high - low >= MOST_ALTERNATIVES:

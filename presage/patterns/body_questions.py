@@ -5,8 +5,8 @@ from __future__ import annotations
 from presage.core.formulas import (
     All,
     Any,
+    CoreFormula,
     Every,
-    Formula,
     Not,
     Only,
     Rows,
@@ -23,7 +23,7 @@ from presage.model.terms import Arithmetic, Constant, Now, Term
 from presage.patterns.clause import When
 
 
-def selects_again(formula: Formula) -> bool:
+def selects_again(formula: CoreFormula) -> bool:
     """Whether a window below looks at the same time, and not at one that `some` or `all` has chosen."""
     match formula:
         case Seen() | Rows() | Only():
@@ -36,7 +36,7 @@ def selects_again(formula: Formula) -> bool:
             return any(map(selects_again, children(formula)))
 
 
-def looks_at_all(formula: Formula, positive: bool) -> bool:
+def looks_at_all(formula: CoreFormula, positive: bool) -> bool:
     """Whether something in a formula must hold at all times of a window of its own."""
     match formula:
         case Not(part=inner):
@@ -47,7 +47,7 @@ def looks_at_all(formula: Formula, positive: bool) -> bool:
             return any(looks_at_all(each, positive) for each in children(formula))
 
 
-def asks_for_facts(formula: Formula, positive: bool) -> bool:
+def asks_for_facts(formula: CoreFormula, positive: bool) -> bool:
     """Whether a steady formula cannot hold where nothing does."""
     match formula:
         case Atom():
@@ -58,7 +58,9 @@ def asks_for_facts(formula: Formula, positive: bool) -> bool:
             return any(asks_for_facts(each, positive) for each in children(formula))
 
 
-def asks_of_no_times(formula: Formula, static: frozenset[str], derived: frozenset[str], positive: bool = True) -> bool:
+def asks_of_no_times(
+    formula: CoreFormula, static: frozenset[str], derived: frozenset[str], positive: bool = True
+) -> bool:
     """Whether something would be asked by a formula that is to hold throughout a stretch without times: what is so at
     all times or at none, and what looks at times beside its own, by itself or by the rules of what it names."""
     match formula:
@@ -78,11 +80,11 @@ def remainder(when: When, hop: int, ago: int) -> Comparison:
     return Comparison("=", Arithmetic("%", moved, Constant(hop)), Constant(ago))
 
 
-def is_steady(formula: Formula, positive: bool, unsteady: frozenset[str], selected: bool) -> bool:
+def is_steady(formula: CoreFormula, positive: bool, unsteady: frozenset[str], selected: bool) -> bool:
     """Whether there is one way for a formula to hold, or not to, throughout a stretch: the same at each of its times.
     `unsteady` predicates can hold for different reasons; `selected`: a window chooses facts."""
 
-    def steady(part: Formula, sign: bool) -> bool:
+    def steady(part: CoreFormula, sign: bool) -> bool:
         return is_steady(part, sign, unsteady, selected)
 
     match formula:

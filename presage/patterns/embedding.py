@@ -16,24 +16,24 @@ MOST_TRIES = 2_000
 MOST_ATOMS = 300
 """Atoms that are placed; a search is as deep."""
 
-Value = TypeVar("Value", bound=Hashable)
-Atoms = Sequence[tuple[Hashable, Sequence[Value]]]
+Image = TypeVar("Image", bound=Hashable)
+Atoms = Sequence[tuple[Hashable, Sequence[Image]]]
 """Atoms, each of a kind, with arguments."""
 
 
-class Offered(Generic[Value]):
+class Offered(Generic[Image]):
     """Atoms to be found, by kind and by what stands at each place."""
 
-    def __init__(self, atoms: Atoms[Value]) -> None:
+    def __init__(self, atoms: Atoms[Image]) -> None:
         self.arguments = [arguments for _, arguments in atoms]
         self.of_kind: dict[Hashable, list[int]] = {}
-        self.at: dict[tuple[Hashable, int, Value], list[int]] = {}
+        self.at: dict[tuple[Hashable, int, Image], list[int]] = {}
         for number, (kind, arguments) in enumerate(atoms):
             self.of_kind.setdefault(kind, []).append(number)
             for place, value in enumerate(arguments):
                 self.at.setdefault((kind, place, value), []).append(number)
 
-    def fewest(self, kind: Hashable, known: Iterable[tuple[int, Value]]) -> list[int]:
+    def fewest(self, kind: Hashable, known: Iterable[tuple[int, Image]]) -> list[int]:
         """The fewest among which an atom must be that has known values at some places."""
         found = self.of_kind.get(kind, [])
         for place, value in known:
@@ -44,10 +44,10 @@ class Offered(Generic[Value]):
 
 
 def embeds(
-    wanted: Atoms[Value],
-    offered: Atoms[Value],
-    start: dict[Value, Value],
-    is_variable: Callable[[Value], bool],
+    wanted: Atoms[Image],
+    offered: Atoms[Image],
+    start: dict[Image, Image],
+    is_variable: Callable[[Image], bool],
     fits: Callable[[int, int], bool],
 ) -> bool:
     """Whether the wanted atoms are among those offered, with the variables in `start` mapped as it says; `fits` says of
@@ -57,23 +57,23 @@ def embeds(
     return _Search(wanted, Offered(offered), is_variable, fits).place(dict(start), set(range(len(wanted))), list(start))
 
 
-class _Search(Generic[Value]):
+class _Search(Generic[Image]):
     def __init__(
         self,
-        wanted: Atoms[Value],
-        offered: Offered[Value],
-        is_variable: Callable[[Value], bool],
+        wanted: Atoms[Image],
+        offered: Offered[Image],
+        is_variable: Callable[[Image], bool],
         fits: Callable[[int, int], bool],
     ) -> None:
         self.wanted, self.offered, self.fits, self.is_variable = wanted, offered, fits, is_variable
         self.tries = 0
-        self.having: dict[Value, list[int]] = {}
+        self.having: dict[Image, list[int]] = {}
         for number, (_, arguments) in enumerate(wanted):
             for value in set(arguments):
                 if is_variable(value):
                     self.having.setdefault(value, []).append(number)
 
-    def place(self, bound: dict[Value, Value], left: set[int], last: list[Value]) -> bool:
+    def place(self, bound: dict[Image, Image], left: set[int], last: list[Image]) -> bool:
         """Whether the atoms that are left have places; `last` are the variables that were bound last."""
         if not left:
             return True
@@ -95,7 +95,7 @@ class _Search(Generic[Value]):
         left.add(number)
         return False
 
-    def _next(self, bound: dict[Value, Value], left: set[int], last: list[Value]) -> tuple[int, list[int]]:
+    def _next(self, bound: dict[Image, Image], left: set[int], last: list[Image]) -> tuple[int, list[int]]:
         """The atom to place next, and where it may go: one that something is known of, if there is one."""
         near = {number for variable in last for number in self.having.get(variable, ()) if number in left}
         best: tuple[int, list[int]] | None = None
@@ -109,7 +109,7 @@ class _Search(Generic[Value]):
         assert best is not None
         return best
 
-    def _known(self, arguments: Sequence[Value], bound: dict[Value, Value]) -> Iterator[tuple[int, Value]]:
+    def _known(self, arguments: Sequence[Image], bound: dict[Image, Image]) -> Iterator[tuple[int, Image]]:
         for place, value in enumerate(arguments):
             if not self.is_variable(value):
                 yield place, value
@@ -117,10 +117,10 @@ class _Search(Generic[Value]):
                 yield place, bound[value]
 
     def _match(
-        self, general: Sequence[Value], special: Sequence[Value], bound: dict[Value, Value]
-    ) -> list[Value] | None:
+        self, general: Sequence[Image], special: Sequence[Image], bound: dict[Image, Image]
+    ) -> list[Image] | None:
         """Binds the variables that are new, and says which; nothing where the arguments differ."""
-        new: list[Value] = []
+        new: list[Image] = []
         for first, second in zip(general, special, strict=True):
             if not self.is_variable(first):
                 same = first == second

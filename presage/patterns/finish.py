@@ -18,7 +18,6 @@ from presage.patterns.edges import Edge
 from presage.patterns.premises import (
     START,
     AnswerShape,
-    Argument,
     Fixed,
     HeldStretch,
     InventedArgument,
@@ -26,6 +25,7 @@ from presage.patterns.premises import (
     Pattern,
     PatternCondition,
     Premise,
+    SlotOrConstant,
     Tally,
     Time,
 )
@@ -186,9 +186,9 @@ class Finish:
             shape,
         )
 
-    def answer(self, atom: Atom, answered: Time) -> tuple[tuple[Argument, ...], AnswerShape]:
+    def answer(self, atom: Atom, answered: Time) -> tuple[tuple[SlotOrConstant, ...], AnswerShape]:
         """The arguments of the answer; for those that are invented, what they depend on."""
-        arguments: list[Argument] = []
+        arguments: list[SlotOrConstant] = []
 
         def made(term: Any) -> InventedArgument | None:
             resolved = resolve(term, self.node.bindings)
@@ -356,7 +356,7 @@ class Finish:
     def is_time(self, name: str) -> bool:
         return name in self.bases or name in self.node.times
 
-    def argument(self, term: Term) -> Argument:
+    def argument(self, term: Term) -> SlotOrConstant:
         resolved = resolve(term, self.node.bindings)
         if isinstance(resolved, Constant):
             return Fixed(resolved.value)

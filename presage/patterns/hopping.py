@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presage.core.formulas import Formula
+from presage.core.formulas import CoreFormula
 from presage.model.terms import Number
 from presage.patterns.body_questions import remainder, selects_again
 from presage.patterns.clause import RULE_TIME, ClauseBody, NoClauses
@@ -12,7 +12,7 @@ from presage.patterns.places import FormulaPlace, windowed
 from presage.support import NO_PATTERNS
 
 
-def check_hopping(inner: Formula, place: FormulaPlace, hop: int, most: int) -> None:
+def check_hopping(inner: CoreFormula, place: FormulaPlace, hop: int, most: int) -> None:
     """Refuses what has no such cases."""
     if place.when.base != RULE_TIME:
         raise NoClauses(NO_PATTERNS["hop below an operator"])

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Constant, Number, Term, Variable, number
+from presage.model.terms import Bound, Constant, Number, Term, Variable, number
 from presage.patterns.finish import TOO_MANY, NoPatterns
 from presage.patterns.premises import Fixed
 from presage.patterns.unfold import Unfolder
@@ -136,13 +136,13 @@ def _by_graph(subject: Subject) -> dict[str, Extent]:
     return _farthest(below, [(edge.head, edge.body, edge.low, edge.high) for edge in subject.dependencies])
 
 
-Node = TypeVar("Node", bound=Hashable)
+Vertex = TypeVar("Vertex", bound=Hashable)
 
 
-def _farthest(below: dict[Node, Extent], edges: list[tuple[Node, Node, Bound, Bound]]) -> dict[Node, Extent]:
+def _farthest(below: dict[Vertex, Extent], edges: list[tuple[Vertex, Vertex, Bound, Bound]]) -> dict[Vertex, Extent]:
     """Adds up distances along the edges until nothing grows; what grows for ever is infinite."""
 
-    def once_more() -> list[tuple[Node, Extent]]:
+    def once_more() -> list[tuple[Vertex, Extent]]:
         grown = []
         for head, body, low, high in edges:
             if below[body] == NOTHING:

@@ -27,7 +27,7 @@ from presage.patterns.zoned import (
     factors,
     same,
 )
-from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
+from presage.time.zones import ANSWER, START, Constraint, Zone, ZoneBound
 
 
 def range_patterns(found: Iterable[Pattern], whole: bool) -> list[RangePattern]:
@@ -243,7 +243,7 @@ class Tallied:
         )
 
 
-def _closer(ends: list[tuple[Moment, bool]], other: int, chosen: int) -> Bound:
+def _closer(ends: list[tuple[Moment, bool]], other: int, chosen: int) -> ZoneBound:
     """How much closer another end may be than the one chosen: not at all, nor as close if it comes first or excludes
     what the other includes."""
     (_, includes), (_, own) = ends[other], ends[chosen]

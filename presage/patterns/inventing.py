@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from presage.core.existential import frontier, is_timed, obstacle
-from presage.core.formulas import Formula, Not, children
+from presage.core.formulas import CoreFormula, Not, children
 from presage.core.rules import CoreRule
 from presage.model.formulas import OPPOSITES, Atom, Comparison
 from presage.model.terms import Constant, Now, Term, Variable
@@ -99,7 +99,7 @@ def _carried(rule: CoreRule, found: set[tuple[str, int]]) -> set[str]:
     return carried
 
 
-def _asked(formula: Formula) -> Iterator[Atom]:
+def _asked(formula: CoreFormula) -> Iterator[Atom]:
     """The atoms that may give values."""
     if isinstance(formula, Atom):
         yield formula
@@ -108,7 +108,7 @@ def _asked(formula: Formula) -> Iterator[Atom]:
             yield from _asked(part)
 
 
-def _equations(formula: Formula) -> Iterator[tuple[str, str]]:
+def _equations(formula: CoreFormula) -> Iterator[tuple[str, str]]:
     if isinstance(formula, Comparison):
         if formula.operator == "=" and isinstance(formula.left, Variable) and isinstance(formula.right, Variable):
             yield formula.left.name, formula.right.name

@@ -12,12 +12,21 @@ from typing import Any
 from presage.model.formulas import OPPOSITES, Atom
 from presage.model.printer import show_atom, show_number, show_term
 from presage.model.statements import Query, Rule
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable, term_variables
-from presage.model.values import Value
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Value, Variable, term_variables
 from presage.patterns.clause import When
 from presage.patterns.edges import parts_of
 from presage.patterns.finish import NoPatterns
-from presage.patterns.premises import START, Argument, Fixed, Lookup, Pattern, PatternCondition, Premise, Tally, Time
+from presage.patterns.premises import (
+    START,
+    Fixed,
+    Lookup,
+    Pattern,
+    PatternCondition,
+    Premise,
+    SlotOrConstant,
+    Tally,
+    Time,
+)
 from presage.patterns.unfold import ANSWER_TIME, Unfolded
 
 AMOUNTS = {
@@ -211,7 +220,7 @@ class _Writer:
         first, last = "[" if held.closed_low else "(", "]" if held.closed_high else ")"
         return f"{first}{self._time(premise.when)},{self._time(held.until)}{last}"
 
-    def _argument(self, argument: Argument) -> Variable | Constant:
+    def _argument(self, argument: SlotOrConstant) -> Variable | Constant:
         return Constant(argument.value) if isinstance(argument, Fixed) else Variable(self.slots[argument])
 
     def _time(self, when: Time) -> str:

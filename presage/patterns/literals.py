@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
-from presage.model.terms import Constant, Number, Term, Variable
-from presage.model.values import Value
+from presage.model.terms import Constant, Number, Term, Value, Variable
 
 
 class Open(NamedTuple):

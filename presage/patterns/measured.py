@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from presage.core.formulas import All, At, Formula, Gathered, Measured, Seen, Shift, Some, children, walk
+from presage.core.formulas import All, At, CoreFormula, Gathered, Measured, Seen, Shift, Some, children, walk
 from presage.model.formulas import MIRRORED, OPPOSITES, Atom, Comparison
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Now, Term, Variable, map_term, subterms
@@ -22,7 +22,7 @@ from presage.support import NO_PATTERNS
 OTHERS = NO_PATTERNS["aggregate"]
 NOT_ONE = NO_PATTERNS["aggregate of more"]
 Renaming = Callable[[str], str]
-Expand = Callable[[tuple[Formula, ...]], list[ClauseBody]]
+Expand = Callable[[tuple[CoreFormula, ...]], list[ClauseBody]]
 
 
 def bodies(
@@ -56,7 +56,7 @@ def _bodies(
     shared = times | frozenset(gathered.shared)
 
     def counting(
-        function: str, operator: str, bound: Term, more: tuple[Formula, ...] = (), some: bool = False
+        function: str, operator: str, bound: Term, more: tuple[CoreFormula, ...] = (), some: bool = False
     ) -> ClauseBody:
         alternatives = expand((*gathered.body, *more))
         if len(alternatives) != 1 or alternatives[0].counted:
@@ -105,7 +105,7 @@ def _is_non_negative(gathered: Gathered, columns: frozenset[tuple[str, int]]) ->
     )
 
 
-def _asked_for(formula: Formula) -> Iterator[Atom]:
+def _asked_for(formula: CoreFormula) -> Iterator[Atom]:
     """The atoms that must hold for a formula to hold."""
     if isinstance(formula, Atom):
         yield formula

@@ -13,9 +13,9 @@ from typing import Any
 
 from presage.model.terms import Number
 from presage.patterns.embedding import MOST_ATOMS, embeds
-from presage.patterns.premises import START, Argument, Fixed, Pattern, Premise, Time
+from presage.patterns.premises import START, Fixed, Pattern, Premise, SlotOrConstant, Time
 
-Mapping = dict[int, Argument]
+Mapping = dict[int, SlotOrConstant]
 
 
 def is_plain(pattern: Pattern) -> bool:
@@ -35,7 +35,7 @@ def canonical(pattern: Pattern) -> Hashable:
     names: dict[int, int] = {}
     times: dict[int, int] = {START: START}
 
-    def renamed(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    def renamed(arguments: tuple[SlotOrConstant, ...]) -> tuple[SlotOrConstant, ...]:
         return tuple(each if isinstance(each, Fixed) else names.setdefault(each, len(names)) for each in arguments)
 
     def moved(when: Time) -> Time:
@@ -108,15 +108,15 @@ def _embeds(wanted: tuple[Premise, ...], offered: tuple[Premise, ...], start: Ma
     )
 
 
-def _general(argument: Argument) -> tuple[str, Argument]:
+def _general(argument: SlotOrConstant) -> tuple[str, SlotOrConstant]:
     return ("", argument) if isinstance(argument, Fixed) else ("variable", argument)
 
 
-def _special(argument: Argument) -> tuple[str, Argument]:
+def _special(argument: SlotOrConstant) -> tuple[str, SlotOrConstant]:
     return "", argument
 
 
-def _match(general: tuple[Argument, ...], special: tuple[Argument, ...], bound: Mapping) -> Mapping | None:
+def _match(general: tuple[SlotOrConstant, ...], special: tuple[SlotOrConstant, ...], bound: Mapping) -> Mapping | None:
     bound = dict(bound)
     for first, second in zip(general, special, strict=True):
         if isinstance(first, Fixed):

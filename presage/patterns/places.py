@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from presage.analysis.differences import INF, Bound
-from presage.core.formulas import Any, At, Every, Formula, Not, Seen, Some
+from presage.analysis.differences import INF
+from presage.core.formulas import Any, At, CoreFormula, Every, Not, Seen, Some
 from presage.core.printer import word_of
-from presage.model.terms import Number
+from presage.model.terms import Bound, Number
 from presage.patterns.clause import Distance, NoClauses, StretchFrom, When
 from presage.patterns.edges import Edge
 
@@ -23,7 +23,7 @@ class FormulaPlace:
     """Set where it must hold throughout."""
 
 
-def check_throughout(formula: Formula, positive: bool) -> None:
+def check_throughout(formula: CoreFormula, positive: bool) -> None:
     """What holds throughout a stretch of dense time can be told of its parts only where there is one way to hold."""
     refused = "has no premise patterns below `historically`, `always` or `all` on dense time"
     match formula:
@@ -64,10 +64,6 @@ def windowed(place: FormulaPlace, low: Number | None, high: Number | None) -> Fo
 
 def has_now(low: Number | None, high: Number | None) -> bool:
     return (low is None or low <= 0) and (high is None or high >= 0)
-
-
-def negative(value: Distance | None) -> Distance | None:
-    return None if value is None else -value
 
 
 def until(place: FormulaPlace, high: Distance | None, word: str) -> FormulaPlace:

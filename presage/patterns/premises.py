@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from presage.model.statements import Rule
-from presage.model.terms import Number, Term
-from presage.model.values import Value
+from presage.model.terms import Number, Term, Value
 from presage.patterns.edges import Edge
 
 START = -1
@@ -28,7 +27,7 @@ class Fixed:
     value: Value
 
 
-Argument = int | Fixed
+SlotOrConstant = int | Fixed
 """A slot, or a constant."""
 
 
@@ -74,7 +73,7 @@ class HeldStretch:
 @dataclass(frozen=True, slots=True)
 class Premise:
     predicate: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SlotOrConstant, ...]
     when: Time
     positive: bool = True
     outside: bool = False
@@ -88,7 +87,7 @@ class Lookup:
     """An atom over static facts, or a negated one."""
 
     predicate: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SlotOrConstant, ...]
     positive: bool = True
 
 
@@ -129,7 +128,7 @@ class Tally:
 
 @dataclass(frozen=True, eq=False)
 class Pattern:
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SlotOrConstant, ...]
     when: Time
     premises: tuple[Premise, ...]
     absences: tuple[Premise, ...]
@@ -176,7 +175,7 @@ class Pattern:
         return True
 
 
-def fill(slots: list[Value | None], arguments: Sequence[Argument], values: Sequence[Value]) -> bool:
+def fill(slots: list[Value | None], arguments: Sequence[SlotOrConstant], values: Sequence[Value]) -> bool:
     """Gives the slots among some arguments their values; false if a value does not fit."""
     for argument, value in zip(arguments, values, strict=True):
         if isinstance(argument, Fixed):
@@ -189,7 +188,7 @@ def fill(slots: list[Value | None], arguments: Sequence[Argument], values: Seque
     return True
 
 
-def with_values(slots: Sequence[Any], arguments: Sequence[Argument], values: Sequence[Value]) -> list[Any] | None:
+def with_values(slots: Sequence[Any], arguments: Sequence[SlotOrConstant], values: Sequence[Value]) -> list[Any] | None:
     """The slots with the values of some arguments, if these fit."""
     found = list(slots)
     return found if fill(found, arguments, values) else None

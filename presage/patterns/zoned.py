@@ -18,9 +18,9 @@ from presage.model.formulas import OPPOSITES
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Term, Variable, number, term_variables
 from presage.patterns.finish import NoPatterns
-from presage.patterns.premises import AnswerShape, Argument, Fixed, Lookup, PatternCondition
+from presage.patterns.premises import AnswerShape, Fixed, Lookup, PatternCondition, SlotOrConstant
 from presage.patterns.ranking import ranks
-from presage.time.zones import ANSWER, START, Bound, Constraint, Zone
+from presage.time.zones import ANSWER, START, Constraint, Zone, ZoneBound
 
 MOST_FACTORS = 64
 OWN = -1
@@ -126,7 +126,7 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class RangePattern:
-    arguments: tuple[Argument, ...]
+    arguments: tuple[SlotOrConstant, ...]
     """Of the answer."""
     premises: tuple[Need, ...]
     absences: tuple[Need, ...]
@@ -158,7 +158,7 @@ class RangePattern:
         return {self.terms[name] for name in names if name in self.terms}
 
 
-def at_most(first: Moment, second: Moment, bound: Bound = (0, 0)) -> Constraint:
+def at_most(first: Moment, second: Moment, bound: ZoneBound = (0, 0)) -> Constraint:
     """first − second is within the bound."""
     return first.base, second.base, (number(bound[0] + second.offset - first.offset), bound[1])
 
@@ -323,11 +323,11 @@ def _is_hopeless(condition: PatternCondition, terms: dict[str, int | Moment]) ->
     return isinstance(one, int) and one == other and (condition.operator in ("=", "<=", ">=")) != condition.wanted
 
 
-def unified(first: Iterable[Argument], second: Iterable[Argument]) -> dict[int, Argument] | None:
+def unified(first: Iterable[SlotOrConstant], second: Iterable[SlotOrConstant]) -> dict[int, SlotOrConstant] | None:
     """What slots become that makes arguments the same."""
-    values: dict[int, Argument] = {}
+    values: dict[int, SlotOrConstant] = {}
 
-    def known(argument: Argument) -> Argument:
+    def known(argument: SlotOrConstant) -> SlotOrConstant:
         while not isinstance(argument, Fixed) and argument in values:
             argument = values[argument]
         return argument
@@ -345,10 +345,10 @@ def unified(first: Iterable[Argument], second: Iterable[Argument]) -> dict[int, 
     return {slot: known(slot) for slot in values}
 
 
-def _without(pattern: RangePattern, literal: Need, at: int, values: dict[int, Argument]) -> RangePattern:
+def _without(pattern: RangePattern, literal: Need, at: int, values: dict[int, SlotOrConstant]) -> RangePattern:
     """The pattern without a literal, which is the one at a place of its kind, and with values for slots."""
 
-    def put(arguments: tuple[Argument, ...]) -> tuple[Argument, ...]:
+    def put(arguments: tuple[SlotOrConstant, ...]) -> tuple[SlotOrConstant, ...]:
         return tuple(each if isinstance(each, Fixed) else values.get(each, each) for each in arguments)
 
     def placed(literals: Iterable[Need]) -> tuple[Need, ...]:

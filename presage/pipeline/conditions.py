@@ -14,7 +14,7 @@ from presage.io.facts import exact
 from presage.model.terms import Number
 
 SIMPLE = "compare columns with constants, with `and` between: kind = 'temp' and level is not null"
-Condition = Callable[[Mapping[str, Any]], bool]
+RowTest = Callable[[Mapping[str, Any]], bool]
 
 _COLUMN = r"(?P<column>[A-Za-z_][\w.]*|`[^`]+`)"
 _VALUE = r"'(?:[^']|'')*'|[+-]?\d+(?:\.\d+)?|true|false"
@@ -32,9 +32,9 @@ _SIGNS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def condition_in(text: str) -> Condition | None:
+def condition_in(text: str) -> RowTest | None:
     """The condition that a text is; `None` if it is more than that."""
-    found: list[Condition] = []
+    found: list[RowTest] = []
     at = 0
     while True:
         part = _THERE.match(text, at) or _COMPARED.match(text, at)
@@ -50,7 +50,7 @@ def condition_in(text: str) -> Condition | None:
         at = joined.end()
 
 
-def _single(part: re.Match[str]) -> Condition:
+def _single(part: re.Match[str]) -> RowTest:
     column = part["column"].strip("`")
     if "sign" not in part.groupdict():
         wanted = part["not"] is not None

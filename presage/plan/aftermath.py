@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from functools import reduce
 
 from presage.analysis.aggregates import alone, needs_a_tuple
-from presage.analysis.differences import INF, NOW, START, Bound, Differences
+from presage.analysis.differences import INF, NOW, START, Differences
 from presage.analysis.subject import Subject
 from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Gathered,
     Lasts,
     Measured,
@@ -33,7 +33,7 @@ from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Conclusion, CoreRule
 from presage.model.formulas import Atom, Comparison, aggregates
 from presage.model.formulas import Formula as Written
-from presage.model.terms import Constant, Now, Number, Variable, number
+from presage.model.terms import Bound, Constant, Now, Number, Variable, number
 from presage.rewrite import core_of
 
 
@@ -140,7 +140,7 @@ class _Rule:
         """How far a time of the rule may lie before the one that its conclusion hangs on."""
         return self.bounds.range(_node(self.conclusion.base), _node(base))[1]
 
-    def _all(self, parts: tuple[Formula, ...], late: Bound) -> _After:
+    def _all(self, parts: tuple[CoreFormula, ...], late: Bound) -> _After:
         return reduce(_After.both, (self._of(each, late) for each in parts), _FREE)
 
     def _set(self, of: Gathered, written: Written | None, late: Bound) -> _After:
@@ -153,7 +153,7 @@ class _Rule:
                 return _FREE if is_bound else replace(found, free=True)
         return found
 
-    def _of(self, formula: Formula, late: Bound) -> _After:
+    def _of(self, formula: CoreFormula, late: Bound) -> _After:
         """Of a formula that is looked at so long before the time of the conclusion, at most."""
         match formula:
             case Atom(predicate=name):

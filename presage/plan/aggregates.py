@@ -21,8 +21,8 @@ from presage.core.formulas import (
     TRUE,
     All,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Gathered,
     Measured,
     Not,
@@ -118,7 +118,7 @@ def _gathers(rule: CoreRule) -> bool:
     return any(isinstance(node, Measured) for literal in rule.body for node in walk(literal))
 
 
-Way = tuple[Formula, ...]
+Conjuncts = tuple[CoreFormula, ...]
 
 
 class _Lowering:
@@ -138,7 +138,7 @@ class _Lowering:
         for chosen in product(*ways):
             yield replace(rule, body=self.together(tuple(part for way in chosen for part in way)))
 
-    def together(self, body: Way) -> Way:
+    def together(self, body: Conjuncts) -> Conjuncts:
         """Values that are worked out of the same sums of one set are collected, and joined, as one."""
         alike: dict[tuple[object, ...], list[tuple[int, Collected]]] = {}
         for place, part in enumerate(body):
@@ -148,7 +148,7 @@ class _Lowering:
                     looked_at = (part.base, part.offset) if isinstance(part, At) else None
                     key = each.source, each.least, atom.arguments[: each.groups], looked_at
                     alike.setdefault(key, []).append((place, each))
-        found: list[Formula | None] = list(body)
+        found: list[CoreFormula | None] = list(body)
         for several in alike.values():
             functions = tuple(each.functions[0] for _, each in several)
             if several[0][1].least is not None or len({*functions}) < len(functions) or len(functions) < 2:
@@ -165,7 +165,7 @@ class _Lowering:
                 found[at] = None
         return tuple(part for part in found if part is not None)
 
-    def literal(self, literal: Formula) -> list[Way]:
+    def literal(self, literal: CoreFormula) -> list[Conjuncts]:
         match literal:
             case Measured():
                 return self.compared(literal)
@@ -175,7 +175,7 @@ class _Lowering:
             case _:
                 return [(self.inner(literal),)]
 
-    def inner(self, formula: Formula) -> Formula:
+    def inner(self, formula: CoreFormula) -> CoreFormula:
         """Below an operator, where an aggregate binds nothing."""
         if isinstance(formula, (Seen, Rows, Only, Whole)) or (isinstance(formula, (Some, Every)) and formula.clip):
             for part in walk(formula):
@@ -190,7 +190,7 @@ class _Lowering:
 
     # A comparison in the body itself.
 
-    def compared(self, measured: Measured) -> list[Way]:
+    def compared(self, measured: Measured) -> list[Conjuncts]:
         counted = self.counted(measured)
         if counted is not None:
             (gathered,) = measured.sets
@@ -206,15 +206,15 @@ class _Lowering:
                 self.fresh += 1
                 value = Variable(f"#v{self.fresh}")
                 return [(self.member(gathered, value), _filled(plain, {gathered.name: value}))]
-        ways: list[list[tuple[Way, dict[str, Term]]]] = []
+        ways: list[list[tuple[Conjuncts, dict[str, Term]]]] = []
         for gathered in measured.sets:
             self.fresh += 1
             value = _given(plain, gathered.name) or Variable(f"#v{self.fresh}")
-            own: list[tuple[Way, dict[str, Term]]] = [((self.value(gathered, value),), {gathered.name: value})]
+            own: list[tuple[Conjuncts, dict[str, Term]]] = [((self.value(gathered, value),), {gathered.name: value})]
             if gathered.function in ("count", "sum") and not gathered.binds:
                 own.append(((negated(self.some(gathered)),), {gathered.name: Constant(0)}))
             ways.append(own)
-        found_ways: list[Way] = []
+        found_ways: list[Conjuncts] = []
         for chosen in product(*ways):
             values = {name: term for _, each in chosen for name, term in each.items()}
             filled = _filled(plain, values)
@@ -226,7 +226,7 @@ class _Lowering:
             found_ways.append((*(part for way, _ in chosen for part in way), filled))
         return found_ways
 
-    def counted(self, measured: Measured) -> Formula | None:
+    def counted(self, measured: Measured) -> CoreFormula | None:
         """`count { … }` against a number: where there are at least so many, and not more."""
         found = alone(_written(measured))
         if found is None:
@@ -253,7 +253,7 @@ class _Lowering:
                 return All((self.at_least(aggregate, int(number)), more))
         return None
 
-    def true_of(self, measured: Measured) -> Formula:
+    def true_of(self, measured: Measured) -> CoreFormula:
         """A relation of the shared variables for which a comparison is true; nothing else may be in it, and the
         comparison must be false of an empty set."""
         plain, sets = measured.comparison, measured.sets
@@ -266,7 +266,7 @@ class _Lowering:
         key = "true " + show_core(measured)
         if key not in self.known:
             name = self.known[key] = self.relation("true", len(columns))
-            body: list[Formula] = []
+            body: list[CoreFormula] = []
             for each in sets:
                 if each.function in ("min", "max") and _only_grows(measured):
                     body.append(self.member(each, Variable(each.name)))
@@ -289,7 +289,7 @@ class _Lowering:
             shared = self.columns(aggregate)
             name = self.known[key] = self.relation("set", len(shared) + len(aggregate.terms))
             arguments: list[Term] = [Variable(each) for each in shared]
-            equations: list[Formula] = []
+            equations: list[CoreFormula] = []
             for place, term in enumerate(aggregate.terms):
                 if isinstance(term, (Variable, Constant)):
                     arguments.append(term)
@@ -304,7 +304,7 @@ class _Lowering:
             self.derive(Atom(derived, tuple(arguments), span=aggregate.span), (*body, *equations), aggregate)
         return self.known[key]
 
-    def without_hop(self, aggregate: Gathered) -> tuple[tuple[Formula, ...], int | None]:
+    def without_hop(self, aggregate: Gathered) -> tuple[tuple[CoreFormula, ...], int | None]:
         """The body with a sliding window in place of one that hops, if all else holds at any time; and the hop."""
         hops = [each for each in aggregate.body if _hop(each) is not None]
         if not hops:
@@ -334,7 +334,7 @@ class _Lowering:
             found |= {pin.base.name for pin in self.rule.pins if isinstance(pin.base, Variable)} - arguments
         return {*aggregate.shared} & found
 
-    def is_pinned(self, part: Formula) -> bool:
+    def is_pinned(self, part: CoreFormula) -> bool:
         """Whether it does not matter when a part is looked at."""
         if isinstance(part, Not):
             return self.is_pinned(part.part)
@@ -345,12 +345,12 @@ class _Lowering:
         times = self.shared_times(aggregate)
         return tuple(name for name in aggregate.shared if name not in times)
 
-    def timed(self, atom: Atom, *named: Gathered) -> Formula:
+    def timed(self, atom: Atom, *named: Gathered) -> CoreFormula:
         """The atom at the time that the aggregates share with their rule, if they do."""
         base = self.time_of(*named)
         return atom if base is None else At(base, 0, atom)
 
-    def derive(self, atom: Atom, body: tuple[Formula, ...], *named: Gathered) -> None:
+    def derive(self, atom: Atom, body: tuple[CoreFormula, ...], *named: Gathered) -> None:
         """A rule of its own for a relation."""
         base = self.time_of(*named) or Now()
         pins = [Pinpoint(node.base, node.offset) for part in body for node in walk(part) if isinstance(node, At)]
@@ -358,7 +358,7 @@ class _Lowering:
             pins.append(Pinpoint(base, 0))
         self.added.append(CoreRule((Conclusion(atom, base, HERE),), body, tuple(pins), self.rule.rule))
 
-    def member(self, aggregate: Gathered, first: Variable) -> Formula:
+    def member(self, aggregate: Gathered, first: Variable) -> CoreFormula:
         """A tuple of the set with a variable for its first term."""
         self.fresh += 1
         rest = (Variable(f"#m{self.fresh}.{place}") for place in range(1, len(aggregate.terms)))
@@ -367,7 +367,7 @@ class _Lowering:
         )
         return self.timed(atom, aggregate)
 
-    def value(self, aggregate: Gathered, value: Variable) -> Formula:
+    def value(self, aggregate: Gathered, value: Variable) -> CoreFormula:
         columns = self.columns(aggregate)
         name = self.collects(self.set_of(aggregate), len(columns), (aggregate.function,))
         return self.timed(Atom(name, (*map(Variable, columns), value), span=aggregate.span), aggregate)
@@ -380,7 +380,7 @@ class _Lowering:
             self.collected.append(Collected(name, source, groups, functions, None, self.rule.rule))
         return self.known[key]
 
-    def at_least(self, aggregate: Gathered, least: int) -> Formula:
+    def at_least(self, aggregate: Gathered, least: int) -> CoreFormula:
         if least <= 0:
             return TRUE
         key = f"at least {least} of {_key(aggregate)}"
@@ -391,7 +391,7 @@ class _Lowering:
             self.collected.append(Collected(name, source, len(columns), ("count",), least, self.rule.rule))
         return self.timed(Atom(self.known[key], tuple(map(Variable, columns)), span=aggregate.span), aggregate)
 
-    def some(self, aggregate: Gathered) -> Formula:
+    def some(self, aggregate: Gathered) -> CoreFormula:
         """Where the set is not empty."""
         return self.at_least(aggregate, 1)
 
@@ -430,7 +430,7 @@ def _is_never(comparison: Comparison) -> bool:
     return not uses_now(comparison) and not is_true(comparison.operator, left, right)
 
 
-def _hop(formula: Formula) -> int | None:
+def _hop(formula: CoreFormula) -> int | None:
     return formula.hop if isinstance(formula, Seen) and isinstance(formula.hop, int) else None
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 
-from presage.core.formulas import All, Any, Formula, Not, children
+from presage.core.formulas import All, Any, CoreFormula, Not, children
 from presage.model.formulas import Comparison
 
 
-def alternatives(parts: Iterable[Formula]) -> list[tuple[Formula, ...]]:
+def alternatives(parts: Iterable[CoreFormula]) -> list[tuple[CoreFormula, ...]]:
     """Conjunctions that together say what the conjunction of the parts says."""
     return [tuple(each for way in chosen for each in way) for chosen in product(*(_ways(part) for part in parts))]
 
 
-def _ways(formula: Formula) -> list[tuple[Formula, ...]]:
+def _ways(formula: CoreFormula) -> list[tuple[CoreFormula, ...]]:
     match formula:
         case All(parts=parts):
             return alternatives(parts)
@@ -28,7 +28,7 @@ def _ways(formula: Formula) -> list[tuple[Formula, ...]]:
             return [(formula,)]
 
 
-def _only_compares(formula: Formula) -> bool:
+def _only_compares(formula: CoreFormula) -> bool:
     if isinstance(formula, (All, Any, Not)):
         return all(_only_compares(each) for each in children(formula))
     return isinstance(formula, Comparison)

@@ -10,7 +10,7 @@ from presage.analysis.differences import INF
 from presage.analysis.subject import Subject
 from presage.core.binding import binds
 from presage.core.existential import frontier, is_timed, obstacle
-from presage.core.formulas import Any, Formula, Not, conjuncts, names, times_named, variables
+from presage.core.formulas import Any, CoreFormula, Not, conjuncts, names, times_named, variables
 from presage.core.reach import HERE
 from presage.core.rules import Conclusion, Core, CoreRule
 from presage.errors import NOWHERE
@@ -144,7 +144,9 @@ class Builder(BodiesInTime):
             for conclusion in rule.conclusions:
                 self._head(rule, conclusion, base, body)
 
-    def _alternatives(self, rule: CoreRule, parts: list[Formula], ready: bool = False) -> Iterator[list[Formula]]:
+    def _alternatives(
+        self, rule: CoreRule, parts: list[CoreFormula], ready: bool = False
+    ) -> Iterator[list[CoreFormula]]:
         """The parts of a body, for each choice among alternatives that say nothing of some variable of which the rule
         speaks elsewhere, that speak of times of their own, or of absence."""
         heads = [each.atom for each in rule.conclusions]

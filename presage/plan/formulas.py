@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presage.core.formulas import FALSE, All, Any, Every, Formula, Lasts, Not, Some, children, negated, with_children
+from presage.core.formulas import (
+    FALSE,
+    All,
+    Any,
+    CoreFormula,
+    Every,
+    Lasts,
+    Not,
+    Some,
+    children,
+    negated,
+    with_children,
+)
 from presage.model.formulas import Atom, Comparison
 
 
-def positive(formula: Formula) -> Formula:
+def positive(formula: CoreFormula) -> CoreFormula:
     """An equivalent formula whose negations are as far out as they can be."""
     match formula:
         case Atom() | Comparison():

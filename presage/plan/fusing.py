@@ -12,7 +12,7 @@ from dataclasses import replace
 from presage.analysis.differences import INF
 from presage.core.reach import HERE
 from presage.model.terms import Variable
-from presage.plan.nodes import AtLeast, Collect, Dilate, Join, Node, Plan, Stamp, reads
+from presage.plan.nodes import AtLeast, Collect, Dilate, Join, Plan, PlanNode, Stamp, reads
 
 
 def fuse(plan: Plan, given: frozenset[str]) -> None:
@@ -25,10 +25,10 @@ def fuse(plan: Plan, given: frozenset[str]) -> None:
 def _let_sets_slide(plan: Plan) -> None:
     """Of a set of tuples with their times, in a window, nothing is a relation of its own but what the window looks at:
     what is worth counting takes each time point as it comes, and knows when it goes."""
-    made_by: dict[str, list[Node]] = {}
+    made_by: dict[str, list[PlanNode]] = {}
     for node in plan.nodes:
         made_by.setdefault(node.head, []).append(node)
-    readers: dict[str, list[Node]] = {}
+    readers: dict[str, list[PlanNode]] = {}
     for node in plan.nodes:
         for name, _ in reads(node):
             readers.setdefault(name, []).append(node)
@@ -72,7 +72,7 @@ def _leave_out_copies(plan: Plan, given: frozenset[str]) -> None:
             name = heads[name]
         return name
 
-    kept: list[Node] = [
+    kept: list[PlanNode] = [
         node for node in plan.nodes if not (isinstance(node, Join) and node.literals[0].relation in heads)
     ]
     plan.nodes = [replace(node, head=made_for(node.head)) for node in kept]

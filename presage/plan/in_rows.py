@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presage.core.formulas import All, Every, Formula, Not, Rows, Some, Whole, is_at_one_time, transform, walk
+from presage.core.formulas import All, CoreFormula, Every, Not, Rows, Some, Whole, is_at_one_time, transform, walk
 from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom, Comparison
 from presage.model.printer import show_window
@@ -16,7 +16,7 @@ from presage.plan.sides import PartsWithSides
 
 
 class PartsInRows(PartsWithSides):
-    def _in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
+    def _in_rows(self, window: RowsWindow, formula: CoreFormula, body: Body) -> None:
         """What a window of rows must show for a formula to be true."""
         formula = transform(formula, self._without_reset)
         changing = (part for part in walk(formula) if isinstance(part, Atom) and part.predicate not in self.statics)
@@ -43,7 +43,7 @@ class PartsInRows(PartsWithSides):
                 else:
                     self._require(literal, body)
 
-    def _all_in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
+    def _all_in_rows(self, window: RowsWindow, formula: CoreFormula, body: Body) -> None:
         """What holds at all times of a window of rows holds now, has not begun within it, and wherever it was true of
         rows they are in the window."""
         inputs = conjuncts_among(formula, lambda atom: self.plan.sources[atom.predicate].kind == "input")
@@ -60,13 +60,13 @@ class PartsInRows(PartsWithSides):
             found, _ = self._joined([lost], columns)
             body.negated.append(Literal(found, arguments))
 
-    def _without_reset(self, formula: Formula) -> Formula:
+    def _without_reset(self, formula: CoreFormula) -> CoreFormula:
         if not isinstance(formula, Whole):
             return formula
         name, columns = self._no_rows(positive(formula.part))
         return Atom(name, tuple(map(Variable, columns)), span=formula.span)
 
-    def _no_rows(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+    def _no_rows(self, formula: CoreFormula) -> tuple[str, tuple[str, ...]]:
         """The same as `_made`, but not an input itself: a window of rows shows it at all times that it spans; and
         nothing in it is ever taken back."""
         name, columns = self._made(formula)

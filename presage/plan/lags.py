@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from presage.analysis.differences import INF, Bound
+from presage.analysis.differences import INF
 from presage.analysis.graph import component_of
 from presage.analysis.subject import Subject
 from presage.core.reach import EVERYWHERE, HERE, Reach
 from presage.model.statements import Horizon
-from presage.model.terms import Number
+from presage.model.terms import Bound, Number
 from presage.plan.nodes import (
     AtLeast,
     Collect,
@@ -31,8 +31,8 @@ from presage.plan.nodes import (
     Join,
     LastRows,
     Literal,
-    Node,
     Plan,
+    PlanNode,
     SinceNode,
     Stamp,
     WithinNode,
@@ -75,7 +75,7 @@ def far_back(reach: Reach) -> Bound:
     return -INF if reach.far is None else -reach.far
 
 
-def offsets(node: Node, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
+def offsets(node: PlanNode, discrete: bool) -> list[tuple[str, Bound, Bound, bool]]:
     """For each relation a node reads: from where to where it lies after the head, and whether negated."""
     match node:
         case Dilate(source=source, reach=reach) if reach == EVERYWHERE:
@@ -162,7 +162,7 @@ def compute(plan: Plan, delays: dict[str, Number], horizon: Bound) -> Lags:
     return Lags(lag, _keeps(plan, lag), component, clipped, negation, besides, moving, _opening(plan, moving))
 
 
-def _told_apart_by_time(node: Node) -> tuple[str, ...]:
+def _told_apart_by_time(node: PlanNode) -> tuple[str, ...]:
     """What a node takes time point by time point."""
     match node:
         case Stamp(source=source) | Invent(source=source, timed=True):
@@ -201,7 +201,7 @@ def _ever_later(plan: Plan, component: dict[str, int]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _without_fixed(node: Node) -> Node:
+def _without_fixed(node: PlanNode) -> PlanNode:
     """A node without what it reads at fixed times."""
     if not isinstance(node, Join):
         return node

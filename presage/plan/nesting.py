@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presage.core.formulas import Every, Formula, Seen, Some, is_at_one_time
+from presage.core.formulas import CoreFormula, Every, Seen, Some, is_at_one_time
 from presage.core.reach import EVERYWHERE, Reach
 from presage.model.terms import Number, number
 
@@ -23,7 +23,7 @@ class Nested:
 
     outer: type[Some] | type[Every]
     inner: type[Some] | type[Every]
-    formula: Formula
+    formula: CoreFormula
     back: Number | None
     """How far the left edge is from now; `None` if it is always the start of the stream."""
     ahead: Number

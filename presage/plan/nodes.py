@@ -16,7 +16,7 @@ from presage.model.statements import Rule
 from presage.model.terms import Constant, Number, Variable
 from presage.model.windows import RowsWindow
 
-Argument = Union[Variable, Constant]
+ColumnTerm = Union[Variable, Constant]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Literal:
     """An atom over a relation, `offset` after the rule's time; or, with `at`, at a fixed time."""
 
     relation: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ColumnTerm, ...]
     offset: Number = 0
     at: Number | None = None
     still: bool = False
@@ -47,7 +47,7 @@ class Join:
     at the distances `head_reach` from the rule's time, or at a fixed time."""
 
     head: str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ColumnTerm, ...]
     literals: tuple[Literal, ...]
     negated: tuple[Literal, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
@@ -188,7 +188,7 @@ class Collect:
     slides: Reach | None = None
 
 
-Node = Union[Join, Dilate, Erode, Hop, SinceNode, Invent, Stamp, WithinNode, LastRows, AtLeast, Collect]
+PlanNode = Union[Join, Dilate, Erode, Hop, SinceNode, Invent, Stamp, WithinNode, LastRows, AtLeast, Collect]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class KnownFact:
 class Plan:
     discrete: bool
     sources: dict[str, PlanRelation] = field(default_factory=dict)
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[PlanNode] = field(default_factory=list)
     known: list[KnownFact] = field(default_factory=list)
     at_points: frozenset[str] = frozenset()
     """The relations that hold at single points alone, on dense time."""
@@ -215,7 +215,7 @@ class Plan:
     """For relations of the values that others are asked for: how long before a value comes they are asked for it."""
 
 
-def reads(node: Node) -> tuple[tuple[str, bool], ...]:
+def reads(node: PlanNode) -> tuple[tuple[str, bool], ...]:
     """The relations a node reads, and whether it reads their absence."""
     match node:
         case Join(literals=literals, negated=negated):
@@ -232,7 +232,7 @@ def reads(node: Node) -> tuple[tuple[str, bool], ...]:
             return ((source, False), *((name, True) for name in counted))
 
 
-def needed_by(plan: Plan, name: str) -> list[Node]:
+def needed_by(plan: Plan, name: str) -> list[PlanNode]:
     """The nodes that a relation hangs on, in the plan's order."""
     needed = {name}
     while True:

@@ -22,8 +22,8 @@ from presage.plan.nodes import (
     Join,
     LastRows,
     Literal,
-    Node,
     Plan,
+    PlanNode,
     Stamp,
     WithinNode,
     needed_by,
@@ -50,7 +50,7 @@ def obstacles(subject: Subject) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def needed(plan: Plan, subject: Subject) -> list[Node]:
+def needed(plan: Plan, subject: Subject) -> list[PlanNode]:
     """The nodes that some query hangs on."""
     wanted = {id(node) for query in subject.queries for node in needed_by(plan, query.atom.predicate)}
     return [node for node in plan.nodes if id(node) in wanted]
@@ -69,7 +69,7 @@ def wait(lags: Lags, literal: Literal) -> float:
     return lag + (literal.offset if literal.at is None else literal.at)  # type: ignore[return-value]
 
 
-def _reasons(node: Node, plan: Plan, lags: Lags, early: frozenset[str]) -> Iterator[str]:
+def _reasons(node: PlanNode, plan: Plan, lags: Lags, early: frozenset[str]) -> Iterator[str]:
     match node:
         case Invent():
             yield "it invents values"
@@ -128,7 +128,7 @@ def _is_early(node: Join, early: frozenset[str] | set[str]) -> bool:
     return all(each.at is not None or each.relation in early or each.offset > 0 for each in node.literals)
 
 
-def _moves_back(node: Node, early: set[str]) -> bool:
+def _moves_back(node: PlanNode, early: set[str]) -> bool:
     reach = getattr(node, "reach", None)
     back = reach is not None and (reach.near is None or reach.near < 0)
     return any(name in early or back for name, _ in reads(node))

@@ -13,8 +13,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Not,
     Shift,
@@ -29,7 +29,7 @@ from presage.model.formulas import Comparison
 from presage.model.terms import Now
 
 
-def hoisted(formula: Formula, times: set[str]) -> Iterator[Formula]:
+def hoisted(formula: CoreFormula, times: set[str]) -> Iterator[CoreFormula]:
     """The conjuncts of a formula, in a rule with these time variables."""
     for part in conjuncts(formula):
         match part:
@@ -39,7 +39,7 @@ def hoisted(formula: Formula, times: set[str]) -> Iterator[Formula]:
                 yield part
 
 
-def _split(formula: Some | Every | Shift | Lasts, inner: Formula, times: set[str]) -> Iterator[Formula]:
+def _split(formula: Some | Every | Shift | Lasts, inner: CoreFormula, times: set[str]) -> Iterator[CoreFormula]:
     parts = list(hoisted(inner, times))
     rigid = [part for part in parts if _is_rigid(part, times)]
     if not rigid:
@@ -53,7 +53,7 @@ def _split(formula: Some | Every | Shift | Lasts, inner: Formula, times: set[str
         yield replace(formula, part=both(rest))
 
 
-def _is_rigid(formula: Formula, times: set[str]) -> bool:
+def _is_rigid(formula: CoreFormula, times: set[str]) -> bool:
     match formula:
         case At(base=base):
             return not isinstance(base, Now)

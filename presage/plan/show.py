@@ -16,14 +16,14 @@ from presage.plan.nodes import (
     Join,
     LastRows,
     Literal,
-    Node,
+    PlanNode,
     SinceNode,
     Stamp,
     WithinNode,
 )
 
 
-def show_node(node: Node) -> str:
+def show_node(node: PlanNode) -> str:
     """One node, such as `cool(X) at 1 := flag(X), flag(X) at 1`; a time is a distance from the rule's own."""
     match node:
         case Join():

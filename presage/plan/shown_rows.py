@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from presage.core.formulas import All, At, Formula, Not, Some, conjuncts, walk
+from presage.core.formulas import All, At, CoreFormula, Not, Some, conjuncts, walk
 from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Term, Variable
@@ -26,7 +26,7 @@ class AskedFact:
     absent: bool = False
 
 
-def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[AskedFact | Comparison] | None:
+def parts_in_rows(formula: CoreFormula, fresh: Callable[[], Variable]) -> list[AskedFact | Comparison] | None:
     """The parts of what is asked below a window of rows; `None` for what the plan does not know."""
     match formula:
         case Atom():
@@ -53,7 +53,7 @@ def parts_in_rows(formula: Formula, fresh: Callable[[], Variable]) -> list[Asked
             return None
 
 
-def conjuncts_among(formula: Formula, chosen: Callable[[Atom], bool]) -> list[Atom] | None:
+def conjuncts_among(formula: CoreFormula, chosen: Callable[[Atom], bool]) -> list[Atom] | None:
     """The chosen atoms of a formula, if they are parts of a conjunction; `None` if some of them stand elsewhere."""
     parts = list(conjuncts(formula))
     found = [part for part in parts if isinstance(part, Atom) and chosen(part)]

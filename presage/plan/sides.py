@@ -7,7 +7,7 @@ side is taken with all their values; where nothing else speaks of them, with the
 from __future__ import annotations
 
 from presage.analysis.differences import INF
-from presage.core.formulas import Formula, Lasts, Not, names
+from presage.core.formulas import CoreFormula, Lasts, Not, names
 from presage.core.printer import word_of
 from presage.core.reach import EVERYWHERE
 from presage.model.formulas import Atom
@@ -39,7 +39,7 @@ class PartsWithSides(PartsWithValues):
         finally:
             self.binders = before
 
-    def _left(self, left: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    def _left(self, left: CoreFormula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         with self._below(True):
             return self._absence(left.part, right, columns) if isinstance(left, Not) else self._steady(left)
 
@@ -79,7 +79,7 @@ class PartsWithSides(PartsWithValues):
             self._joined_body(body, columns, name)
         return name, columns
 
-    def _absence(self, formula: Formula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    def _absence(self, formula: CoreFormula, right: str, columns: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
         """Where a formula does not hold, for the values that the right side of `since` has ever had."""
         absent, absent_columns = self._made(formula)
         arguments = tuple(Variable(column) for column in absent_columns)

@@ -18,8 +18,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Not,
     Only,
@@ -48,7 +48,7 @@ from presage.plan.body import Body
 from presage.plan.formulas import positive
 from presage.plan.nesting import Nested, nested
 from presage.plan.nodes import (
-    Argument,
+    ColumnTerm,
     Dilate,
     Erode,
     Hop,
@@ -85,7 +85,7 @@ class SubformulaRelations(ABC):
             self.plan.sources[name] = PlanRelation(name, arity, kind)
         self.uses: Counter[str] = Counter()
         """How often the variables of the rule at work occur in it."""
-        self.binders: list[Formula] = []
+        self.binders: list[CoreFormula] = []
         """What gives them values, wherever in the rule these are asked for."""
         self.at_all_times = False
         """Whether what is made must hold at all times of something with the same values."""
@@ -107,16 +107,16 @@ class SubformulaRelations(ABC):
     def _refuse(self, what: str, span: Span) -> Unsupported:
         return Unsupported(what, span, self.core.program)
 
-    def _is_timeless(self, formula: Formula) -> bool:
+    def _is_timeless(self, formula: CoreFormula) -> bool:
         if isinstance(formula, Not):
             return self._is_timeless(formula.part)
         return (isinstance(formula, Atom) and formula.predicate in self.statics) or formula == TRUE
 
-    def _argument(self, term: object) -> Argument:
+    def _argument(self, term: object) -> ColumnTerm:
         assert isinstance(term, (Variable, Constant))
         return term
 
-    def _conjunction(self, parts: Iterable[Formula], given: Iterable[Literal] = ()) -> Body:
+    def _conjunction(self, parts: Iterable[CoreFormula], given: Iterable[Literal] = ()) -> Body:
         body = Body()
         body.literals.extend(given)
         todo = list(parts)
@@ -178,7 +178,7 @@ class SubformulaRelations(ABC):
             self.plan.known.append(KnownFact(name, (), None, last))
         return name
 
-    def _literal(self, formula: Formula, body: Body) -> Literal:
+    def _literal(self, formula: CoreFormula, body: Body) -> Literal:
         offset: Number = 0
         at: Number | None = None
         while isinstance(formula, Whole):
@@ -203,7 +203,7 @@ class SubformulaRelations(ABC):
         return Literal(name, tuple(Variable(column) for column in columns), offset, at)
 
     @abstractmethod
-    def _in_rows(self, window: RowsWindow, formula: Formula, body: Body) -> None:
+    def _in_rows(self, window: RowsWindow, formula: CoreFormula, body: Body) -> None:
         """What a window of rows must show for a formula to be true."""
 
     @abstractmethod
@@ -218,7 +218,7 @@ class SubformulaRelations(ABC):
     def _shown(self, window: RowsWindow, atom: Atom, shows: Shows) -> str:
         """The relation of what a window of rows shows of a predicate."""
 
-    def _steady(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+    def _steady(self, formula: CoreFormula) -> tuple[str, tuple[str, ...]]:
         """The same as `_made`, for operators: nothing in it is ever taken back."""
         name, columns = self._made(formula)
         return (self._copy(name, columns), columns) if self.plan.sources[name].kind == "shown" else (name, columns)
@@ -234,7 +234,7 @@ class SubformulaRelations(ABC):
 
     # Subformulas.
 
-    def _made(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+    def _made(self, formula: CoreFormula) -> tuple[str, tuple[str, ...]]:
         """A relation that holds where the formula does, and the variables of its columns."""
         text = show_core(formula)
         outer = [name for name in names(formula) if self._is_outer(name, formula)]
@@ -257,11 +257,11 @@ class SubformulaRelations(ABC):
         finally:
             self.at_all_times = before
 
-    def _is_outer(self, name: str, formula: Formula) -> bool:
+    def _is_outer(self, name: str, formula: CoreFormula) -> bool:
         """Whether the rule speaks of a variable elsewhere too."""
         return self.uses[name] > sum(each.name == name for each in variables(formula))
 
-    def _make(self, formula: Formula) -> tuple[str, tuple[str, ...]]:
+    def _make(self, formula: CoreFormula) -> tuple[str, tuple[str, ...]]:
         match formula:
             case Atom(predicate=predicate, arguments=arguments):
                 if are_columns(arguments):
@@ -321,7 +321,7 @@ class SubformulaRelations(ABC):
             case _:
                 raise self._refuse("this formula", formula.span)
 
-    def _widened(self, formula: Formula, reach: Reach, inner: Formula) -> tuple[str, tuple[str, ...]]:
+    def _widened(self, formula: CoreFormula, reach: Reach, inner: CoreFormula) -> tuple[str, tuple[str, ...]]:
         """A formula at some time within reach, or at every such time."""
         self._refuse_pins(inner)
         with self._below(isinstance(formula, Every)):
@@ -331,7 +331,7 @@ class SubformulaRelations(ABC):
         self.plan.nodes.append(kind(name, source, reach.mirrored(), rule=self.at_work))
         return name, columns
 
-    def _refuse_pins(self, formula: Formula, to_now: bool = True) -> None:
+    def _refuse_pins(self, formula: CoreFormula, to_now: bool = True) -> None:
         """Below an operator a pin speaks of another time than the operator does."""
         for part in walk(formula):
             if isinstance(part, At) and (part.variable is not None or (to_now and part.base is not None)):
@@ -358,7 +358,7 @@ class SubformulaRelations(ABC):
         self.plan.nodes.append(Hop(hopping, name, int(formula.hop), self.at_work))
         return hopping, columns
 
-    def _below_window(self, formula: Formula, span: Span) -> tuple[str, tuple[str, ...]]:
+    def _below_window(self, formula: CoreFormula, span: Span) -> tuple[str, tuple[str, ...]]:
         """What a window shows, at the times from the start of the stream on."""
         self._refuse_pins(formula)
         if all(self._is_timeless(part) or isinstance(part, (Comparison, All, Any, Whole)) for part in walk(formula)):
@@ -407,7 +407,7 @@ class SubformulaRelations(ABC):
         return name, columns
 
     def _joined(
-        self, parts: Iterable[Formula], columns: tuple[str, ...], name: str = "", least: Number | None = None
+        self, parts: Iterable[CoreFormula], columns: tuple[str, ...], name: str = "", least: Number | None = None
     ) -> tuple[str, tuple[str, ...]]:
         bodies = [self._conjunction(way) for way in alternatives(positive(part) for part in parts)]
         bodies = [each for each in bodies if not each.impossible]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from presage.core.formulas import At, Formula, Not, Seen
+from presage.core.formulas import At, CoreFormula, Not, Seen
 from presage.core.reach import Reach
 from presage.model.formulas import Comparison
 from presage.model.terms import Number
@@ -19,20 +19,20 @@ from presage.model.terms import Number
 class TimeVariableParts:
     """What a rule says of a time variable."""
 
-    parts: list[Formula] = field(default_factory=list)
+    parts: list[CoreFormula] = field(default_factory=list)
     windows: list[tuple[Number, Reach]] = field(default_factory=list)
     """Windows in which the variable's time plus a number lies."""
 
 
 @dataclass(slots=True)
 class RuleMoments:
-    now: list[Formula] = field(default_factory=list)
-    anytime: list[Formula] = field(default_factory=list)
+    now: list[CoreFormula] = field(default_factory=list)
+    anytime: list[CoreFormula] = field(default_factory=list)
     """What holds or not whatever the time, or at a fixed one."""
     named: dict[str, TimeVariableParts] = field(default_factory=dict)
 
 
-def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) -> RuleMoments:
+def moments(parts: Iterable[CoreFormula], is_timeless: Callable[[CoreFormula], bool]) -> RuleMoments:
     """The parts of a body by the time they are about."""
     found = RuleMoments()
     for part in parts:
@@ -54,7 +54,7 @@ def moments(parts: Iterable[Formula], is_timeless: Callable[[Formula], bool]) ->
     return found
 
 
-def pinned_in_window(formula: Formula) -> At | None:
+def pinned_in_window(formula: CoreFormula) -> At | None:
     """A formula at a time variable, in a window that moves with now."""
     match formula:
         case Seen(hop=None, part=At() as inner) if inner.variable is not None:

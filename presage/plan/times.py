@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from presage.analysis.differences import NOW, START
-from presage.core.formulas import At, Formula, Not, names, variables
+from presage.core.formulas import At, CoreFormula, Not, names, variables
 from presage.core.reach import EVERYWHERE, HERE, Reach
 from presage.core.rules import CoreRule
 from presage.model.formulas import Comparison
@@ -29,7 +29,7 @@ from presage.time.bounds import COUNTABLE
 class _Place:
     """What is said of one time: by the rule, and by what has been moved there."""
 
-    parts: list[Formula] = field(default_factory=list)
+    parts: list[CoreFormula] = field(default_factory=list)
     given: list[Literal] = field(default_factory=list)
 
     @property
@@ -314,7 +314,7 @@ class _InTime:
         return self.plan._joined_body(body, columns)
 
 
-def _unpinned(formula: Formula) -> Formula:
+def _unpinned(formula: CoreFormula) -> CoreFormula:
     """A formula without the pin that says of which time it speaks."""
     if isinstance(formula, Not):
         return replace(formula, part=_unpinned(formula.part))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from presage.analysis.subject import Subject
-from presage.core.formulas import Formula
+from presage.core.formulas import CoreFormula
 from presage.core.rules import Core
 from presage.errors import Diagnostic
 from presage.model.program import Program
@@ -26,7 +26,7 @@ from presage.rewrite.units import resolve_units
 from presage.rewrite.windows import with_windows_down
 
 Pass = Callable[[Program], tuple[Program, list[Diagnostic]]]
-CorePass = Callable[[Formula, Core], Formula]
+CorePass = Callable[[CoreFormula, Core], CoreFormula]
 
 PASSES: tuple[Pass, ...] = (resolve_parameters, resolve_neighbours, resolve_units, name_anonymous, name_locals)
 CORE_PASSES: tuple[CorePass, ...] = (without_filters, with_windows_down, fold)
@@ -53,7 +53,7 @@ def core_of(subject: Subject) -> Core:
     return found
 
 
-def refined(formula: Formula, core: Core) -> Formula:
+def refined(formula: CoreFormula, core: Core) -> CoreFormula:
     """A formula of core after all its passes."""
     for rewrite in CORE_PASSES:
         formula = rewrite(formula, core)

@@ -12,7 +12,7 @@ from presage.core.formulas import (
     FALSE,
     TRUE,
     All,
-    Formula,
+    CoreFormula,
     Only,
     Rows,
     Whole,
@@ -28,7 +28,7 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Constant, Term, Variable
 
 
-def without_filters(formula: Formula, core: Core) -> Formula:
+def without_filters(formula: CoreFormula, core: Core) -> CoreFormula:
     """An equivalent formula that asks of its facts what the filters above them let through."""
     return _Filtering(core).through(formula, ())
 
@@ -37,7 +37,7 @@ class _Filtering:
     def __init__(self, core: Core) -> None:
         self.statics, self.inputs = core.statics, core.inputs
 
-    def through(self, formula: Formula, filters: tuple[Only, ...]) -> Formula:
+    def through(self, formula: CoreFormula, filters: tuple[Only, ...]) -> CoreFormula:
         match formula:
             case Only(part=part):
                 return self.through(part, (*filters, formula))
@@ -54,7 +54,7 @@ class _Filtering:
                 # Hiding facts and hiding times go together in either order.
                 return with_children(formula, tuple(self.through(part, filters) for part in children(formula)))
 
-    def _counted(self, formula: Rows, filters: tuple[Only, ...]) -> Formula:
+    def _counted(self, formula: Rows, filters: tuple[Only, ...]) -> CoreFormula:
         """Rows that are not let through are not counted. With no rows at all, such a window is not the same as one with
         partitions: it reaches to the start of the stream, which only rows themselves do not show."""
         by = () if len(filters) > 1 or formula.window.by else _one_partition(filters[0])
@@ -62,18 +62,18 @@ class _Filtering:
             part = transform(self.through(formula.part, ()), lambda each: self._hidden(each, by))
             if all(self._is_of_rows(each) for each in walk(part)):
                 return replace(formula, window=replace(formula.window, by=by), part=part)
-        found: Formula = formula
+        found: CoreFormula = formula
         for only in reversed(filters):
             found = replace(only, part=found)
         return found
 
-    def _hidden(self, formula: Formula, patterns: tuple[Atom, ...]) -> Formula:
+    def _hidden(self, formula: CoreFormula, patterns: tuple[Atom, ...]) -> CoreFormula:
         """Nothing, instead of an atom that no pattern is about."""
         if not isinstance(formula, Atom) or formula.predicate in self.statics:
             return formula
         return formula if any(each.predicate == formula.predicate for each in patterns) else FALSE
 
-    def _is_of_rows(self, formula: Formula) -> bool:
+    def _is_of_rows(self, formula: CoreFormula) -> bool:
         if isinstance(formula, Atom):
             return formula.predicate in self.statics or formula.predicate in self.inputs
         return not isinstance(formula, Whole)
@@ -92,7 +92,7 @@ def _one_partition(only: Only) -> tuple[Atom, ...]:
     return tuple(found)
 
 
-def _asked(atom: Atom, only: Only) -> Formula:
+def _asked(atom: Atom, only: Only) -> CoreFormula:
     """What an atom must fulfil for a filter to let it through."""
     ways = [_fitting(atom, pattern) for pattern in only.patterns if pattern.predicate == atom.predicate]
     if any(not way for way in ways):
@@ -100,9 +100,9 @@ def _asked(atom: Atom, only: Only) -> Formula:
     return either(tuple(both(way) for way in ways))
 
 
-def _fitting(atom: Atom, pattern: Atom) -> tuple[Formula, ...]:
+def _fitting(atom: Atom, pattern: Atom) -> tuple[CoreFormula, ...]:
     """What an atom must fulfil to have the constants of a pattern, and to be equal where the pattern is."""
-    conditions: list[Formula] = []
+    conditions: list[CoreFormula] = []
     first: dict[str, Term] = {}
     for wanted, given in zip(pattern.arguments, atom.arguments, strict=True):
         if isinstance(wanted, Constant):

@@ -11,8 +11,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Lasts,
     Not,
     Only,
@@ -26,11 +26,11 @@ from presage.core.formulas import (
 from presage.core.rules import Core
 
 
-def fold(formula: Formula, core: Core) -> Formula:
+def fold(formula: CoreFormula, core: Core) -> CoreFormula:
     return transform(formula, _node)
 
 
-def _node(formula: Formula) -> Formula:
+def _node(formula: CoreFormula) -> CoreFormula:
     match formula:
         case Not(part=Not(part=inner)):
             return inner
@@ -55,7 +55,7 @@ def _node(formula: Formula) -> Formula:
             return formula
 
 
-def _moved(formula: Some | Every, part: Formula) -> Formula:
+def _moved(formula: Some | Every, part: CoreFormula) -> CoreFormula:
     is_some = isinstance(formula, Some)
     if formula.reach.is_empty:
         return FALSE if is_some else TRUE
@@ -67,9 +67,9 @@ def _moved(formula: Some | Every, part: Formula) -> Formula:
     return Shift(step, part, written=formula.written) if step else part
 
 
-def _flat(parts: tuple[Formula, ...], kind: type[All] | type[Any]) -> tuple[Formula, ...]:
+def _flat(parts: tuple[CoreFormula, ...], kind: type[All] | type[Any]) -> tuple[CoreFormula, ...]:
     return tuple(each for part in parts for each in (part.parts if isinstance(part, kind) else (part,)))
 
 
-def _joined(formula: All | Any, parts: tuple[Formula, ...]) -> Formula:
+def _joined(formula: All | Any, parts: tuple[CoreFormula, ...]) -> CoreFormula:
     return parts[0] if len(parts) == 1 else replace(formula, parts=parts)

@@ -82,7 +82,7 @@ class Lowering:
             case _:
                 raise TypeError(f"{formula} cannot stand in a head")
 
-    def formula(self, formula: Formula) -> core.Formula:
+    def formula(self, formula: Formula) -> core.CoreFormula:
         match formula:
             case Atom():
                 return formula
@@ -118,7 +118,7 @@ class Lowering:
             case _:
                 raise TypeError(f"{formula} cannot stand in a body")
 
-    def windowed(self, formula: Windowed) -> core.Formula:
+    def windowed(self, formula: Windowed) -> core.CoreFormula:
         part = self.formula(formula.formula)
         match formula.window:
             case RowsWindow() as window:
@@ -132,7 +132,7 @@ class Lowering:
                     return type(part)(reach, part.part, clip=True, written=formula)
                 return core.Seen(reach, part, None if hop is None else as_number(hop), written=formula)
 
-    def measured(self, comparison: Comparison) -> core.Formula:
+    def measured(self, comparison: Comparison) -> core.CoreFormula:
         plain, named = apart(comparison)
         return Measured(plain, tuple(self.gathered(name, each) for name, each in named.items()), written=comparison)
 

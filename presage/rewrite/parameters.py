@@ -24,6 +24,7 @@ from presage.model.statements import (
     Horizon,
     Input,
     Param,
+    ParameterValue,
     Rule,
     Start,
     Statement,
@@ -33,8 +34,7 @@ from presage.model.terms import Arithmetic, Constant, Negative, Parameter, numbe
 from presage.model.time import Duration, Interval, Pin, Timestamp
 from presage.model.windows import RowsWindow, TimeWindow
 
-Given = Constant | Duration | Timestamp
-Taker = Callable[[Given, Parameter], Any]
+Taker = Callable[[ParameterValue, Parameter], Any]
 
 
 class _Wrong(Exception):
@@ -61,7 +61,7 @@ def _declared(program: Program) -> tuple[dict[str, Param], list[Diagnostic]]:
     return found, problems
 
 
-def kind_of(value: Given) -> str:
+def kind_of(value: ParameterValue) -> str:
     """What a value is, as messages name it."""
     if isinstance(value, Duration):
         return "a duration"
@@ -73,7 +73,7 @@ def kind_of(value: Given) -> str:
 # What the places of the model take: lengths of time, points of time, and so on.
 
 
-def _length(value: Given, _: Parameter) -> Any:
+def _length(value: ParameterValue, _: Parameter) -> Any:
     if isinstance(value, Duration):
         return value
     if isinstance(value, Constant) and not isinstance(value.value, str) and value.value >= 0:
@@ -81,11 +81,11 @@ def _length(value: Given, _: Parameter) -> Any:
     raise _Wrong("a length of time: a number that is not negative, or a duration")
 
 
-def _bound(value: Given, parameter: Parameter) -> Any:
+def _bound(value: ParameterValue, parameter: Parameter) -> Any:
     return value if isinstance(value, Timestamp) else _length(value, parameter)
 
 
-def _offset(value: Given, parameter: Parameter) -> Any:
+def _offset(value: ParameterValue, parameter: Parameter) -> Any:
     if isinstance(value, Timestamp) or (isinstance(value, Constant) and isinstance(value.value, str)):
         raise _Wrong("the offset of a pin: a number or a duration")
     amount = value.amount if isinstance(value, Duration) else value.value
@@ -94,31 +94,31 @@ def _offset(value: Given, parameter: Parameter) -> Any:
     return replace(value, amount=signed) if isinstance(value, Duration) else signed
 
 
-def _count(value: Given, _: Parameter) -> Any:
+def _count(value: ParameterValue, _: Parameter) -> Any:
     if isinstance(value, Constant) and isinstance(value.value, int) and value.value >= 0:
         return value.value
     raise _Wrong("a number of rows: a whole number that is not negative")
 
 
-def _probability(value: Given, _: Parameter) -> Any:
+def _probability(value: ParameterValue, _: Parameter) -> Any:
     if isinstance(value, Constant) and not isinstance(value.value, str) and 0 <= value.value <= 1:
         return value.value
     raise _Wrong("a probability: a number between 0 and 1")
 
 
-def _constant(value: Given, parameter: Parameter) -> Any:
+def _constant(value: ParameterValue, parameter: Parameter) -> Any:
     if not isinstance(value, Constant):
         raise _Wrong("a constant: a number or a text")
     return _term(value, parameter)
 
 
-def _number(value: Given, parameter: Parameter) -> Any:
+def _number(value: ParameterValue, parameter: Parameter) -> Any:
     if not isinstance(value, Constant) or isinstance(value.value, str):
         raise _Wrong("a number")
     return _term(value, parameter)
 
 
-def _term(value: Given, parameter: Parameter) -> Any:
+def _term(value: ParameterValue, parameter: Parameter) -> Any:
     if not parameter.negative:
         return replace(value, span=parameter.span)
     if isinstance(value, Constant) and not isinstance(value.value, str):
@@ -126,13 +126,13 @@ def _term(value: Given, parameter: Parameter) -> Any:
     raise _Wrong("a number after the minus sign")
 
 
-def _tick(value: Given, _: Parameter) -> Any:
+def _tick(value: ParameterValue, _: Parameter) -> Any:
     if isinstance(value, Duration) and value.amount > 0:
         return value
     raise _Wrong("the length of a time unit: a duration of more than 0")
 
 
-def _moment(value: Given, _: Parameter) -> Any:
+def _moment(value: ParameterValue, _: Parameter) -> Any:
     if isinstance(value, Timestamp):
         return value
     raise _Wrong("a timestamp")
@@ -160,7 +160,7 @@ _TAKERS: dict[tuple[type, str], Taker] = {
 
 
 class _Resolver:
-    def __init__(self, values: dict[str, Given], problems: list[Diagnostic]) -> None:
+    def __init__(self, values: dict[str, ParameterValue], problems: list[Diagnostic]) -> None:
         self.values, self.problems = values, problems
 
     def statement(self, statement: Statement) -> Statement:
@@ -250,4 +250,7 @@ def _stand_in(taker: Taker) -> Any:
     return taker(_STAND_INS.get(taker, Constant(1)), Parameter(""))
 
 
-_STAND_INS: dict[Taker, Given] = {_tick: Duration(1, "s"), _moment: Timestamp(datetime(1970, 1, 1, tzinfo=UTC))}
+_STAND_INS: dict[Taker, ParameterValue] = {
+    _tick: Duration(1, "s"),
+    _moment: Timestamp(datetime(1970, 1, 1, tzinfo=UTC)),
+}

@@ -14,8 +14,8 @@ from presage.core.formulas import (
     All,
     Any,
     At,
+    CoreFormula,
     Every,
-    Formula,
     Not,
     Rows,
     Seen,
@@ -31,12 +31,12 @@ from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Now, Number
 
 
-def with_windows_down(formula: Formula, core: Core) -> Formula:
+def with_windows_down(formula: CoreFormula, core: Core) -> CoreFormula:
     """An equivalent formula in which windows stand as far down as they go."""
     return _down(formula)
 
 
-def _down(formula: Formula) -> Formula:
+def _down(formula: CoreFormula) -> CoreFormula:
     if isinstance(formula, (Seen, Rows)):
         moved = _step(formula)
         if moved is not formula:
@@ -49,7 +49,7 @@ def _down(formula: Formula) -> Formula:
     return _down(formula) if isinstance(formula, (Seen, Rows)) else formula
 
 
-def _step(formula: Seen | Rows) -> Formula:
+def _step(formula: Seen | Rows) -> CoreFormula:
     inner = formula.part
     match inner:
         case Not() | All() | Any():
@@ -67,7 +67,7 @@ def _step(formula: Seen | Rows) -> Formula:
             return _in_time(formula, inner) if isinstance(formula, Seen) and formula.hop is None else formula
 
 
-def _in_time(formula: Seen, inner: Formula) -> Formula:
+def _in_time(formula: Seen, inner: CoreFormula) -> CoreFormula:
     reach = formula.reach
     match inner:
         case Atom():

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from presage.answers import Answer, bindings_of, shown_name
 from presage.errors import PresageError
+from presage.model.statements import Query
+from presage.model.terms import Number, Value, Variable
+from presage.patterns.literals import Open
 
 MOST_WAYS = 20
 """So many ways of an answer are listed where nothing else is asked for."""
@@ -31,6 +35,35 @@ class Choice:
     @classmethod
     def again(cls, saved: Mapping[str, Any]) -> Choice:
         return cls(**saved)
+
+    def answer(
+        self,
+        query: Query,
+        arguments: Iterable[Value | Open],
+        status: str,
+        ways: Sequence[dict[str, Any]],
+        now: Number,
+        when: dict[str, Any],
+    ) -> Answer:
+        """What was found as an answer of a query: beside it the first way, and so many of all."""
+        shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
+        bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
+        best = ways[0] if ways else {}
+        return Answer(
+            now,
+            status,
+            shown_name(query.atom.predicate),
+            shown,
+            bindings,
+            **when,
+            because=best.get("because", ()),
+            needs=best.get("needs", ()),
+            unless=best.get("unless", ()),
+            decided_by=best.get("decided_by"),
+            confidence=best.get("confidence") if status == "possible" else None,
+            ways=tuple(ways[: self.ways]) if len(ways) > 1 else (),
+            ways_left_out=max(0, len(ways) - (self.ways or len(ways))),
+        )
 
 
 ALL = Choice()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from presage.analysis.subject import Subject
-from presage.answers import NONE, Answers, Value, arrow_column, json_value, null_name
+from presage.answers import NONE, Answers, arrow_column, json_value, null_name
 from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
 from presage.engine.many_steps import Additions, advance_through, takes_many_steps
@@ -22,7 +22,7 @@ from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.printer import show_number
 from presage.model.statements import Query
-from presage.model.terms import Constant, Number, Variable
+from presage.model.terms import Constant, Number, Value, Variable
 from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.names import ConstantNames
 from presage.run.passages import Passage, rows_of

@@ -16,15 +16,14 @@ import numpy as np
 
 from presage.answers import Answer, Answers, binding_places, json_value, null_name, shown_name
 from presage.answers.schema import answers_table
-from presage.engine.relation import Ints, Symbols32
 from presage.io.lines import texts_column
 from presage.io.moments import Moments
 from presage.io.tables import pyarrow
 from presage.kernels import lines
+from presage.kernels.arrays import Ints, Ints32
 from presage.model.statements import Query
-from presage.model.terms import Number, Variable
-from presage.model.values import Value
-from presage.run.forms import FormTexts, Piece, PieceBytes
+from presage.model.terms import Number, Value, Variable
+from presage.run.forms import FormTexts, LinePart, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNames, others
 from presage.run.row_order import in_order
 from presage.time.cells import Grid
@@ -42,10 +41,10 @@ class Entailed:
     """What is new for a query: tuples, cells of their intervals, and the places of their steps."""
 
     query: Query
-    rows: Symbols32
+    rows: Ints32
     low: Ints
     high: Ints
-    step: Symbols32
+    step: Ints32
 
     def __len__(self) -> int:
         return len(self.low)
@@ -222,7 +221,7 @@ class ConfirmedRows:
         write, texts = PieceBytes(), FormTexts()
         width = keys.shape[1] - 2
         for part in self.parts:
-            bindings: list[Piece] = []
+            bindings: list[LinePart] = []
             for index, (title, place) in enumerate(binding_places(part.query)):
                 comma = ", " if index else ""
                 bindings += [write.bytes(f"{comma}{json.dumps(title, ensure_ascii=False)}: "), (IN_JSON, place, 0)]
@@ -241,8 +240,8 @@ class ConfirmedRows:
     def _forms_of(self) -> Any:
         return np.repeat(np.arange(len(self.parts)), [len(part) for part in self.parts])
 
-    def _atom(self, write: PieceBytes, names: int, part: Entailed, when: int) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _atom(self, write: PieceBytes, names: int, part: Entailed, when: int) -> list[LinePart]:
+        pieces: list[LinePart] = []
         text = shown_name(part.query.atom.predicate)
         for place in range(part.rows.shape[1]):
             pieces += [write.bytes(text + (", " if place else "(")), (names, place, 0)]

@@ -16,17 +16,16 @@ import numpy as np
 import numpy.typing as npt
 
 from presage.hypothesis.bulk.fitting import PatternShape, PremisePart, QueryShape
-from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints
+from presage.hypothesis.bulk.table import STATUS, AnswerRows
 from presage.kernels import lines
+from presage.kernels.arrays import Bytes, Ints
 from presage.kernels.numbering import distinct
 from presage.model.printer import show_term
-from presage.model.terms import Constant
-from presage.model.values import Value
+from presage.model.terms import Constant, Value
 from presage.patterns.premises import Fixed
 from presage.run.names import PLAIN, SHOWN, ConstantNames, others, quoted
 
-Piece = tuple[int, int, int]
-Bytes = npt.NDArray[np.uint8]
+LinePart = tuple[int, int, int]
 MOST_PREMISES = 60
 FIELDS = ("status", "answer", "bindings", "because", "needs")
 
@@ -58,9 +57,9 @@ class FormTexts:
 
     firsts: list[int] = field(default_factory=lambda: [0])
     texts: list[tuple[int, int]] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[LinePart] = field(default_factory=list)
 
-    def add(self, form: Iterable[Sequence[Piece]]) -> None:
+    def add(self, form: Iterable[Sequence[LinePart]]) -> None:
         for text in form:
             self.texts.append((len(self.pieces), len(self.pieces) + len(text)))
             self.pieces.extend(text)
@@ -81,13 +80,13 @@ class PieceBytes:
         self.written = bytearray()
         self._array: Bytes | None = None
 
-    def bytes(self, text: str) -> Piece:
+    def bytes(self, text: str) -> LinePart:
         begin = len(self.written)
         self.written += text.encode("utf-8", "surrogatepass")
         self._array = None
         return (lines.BYTES, begin, len(self.written))
 
-    def time(self, column: int, offset: int) -> Piece:
+    def time(self, column: int, offset: int) -> LinePart:
         return (lines.NUMBER, column, offset)
 
     def array(self) -> Bytes:
@@ -203,7 +202,7 @@ class Forms:
             return None
         return _Said(found.way, because_sorted, needs_sorted, found.open_bits)
 
-    def literal(self, write: PieceBytes, names: int, way: PatternShape | None, part: PremisePart) -> list[Piece]:
+    def literal(self, write: PieceBytes, names: int, way: PatternShape | None, part: PremisePart) -> list[LinePart]:
         """The pieces of a premise; `names` is the kind of names."""
         assert way is not None
         slots = {slot: place for place, slot in enumerate(way.pattern.arguments) if not isinstance(slot, Fixed)}
@@ -212,8 +211,8 @@ class Forms:
 
     def atom(
         self, write: PieceBytes, names: int, predicate: str, places: Sequence[int | Fixed], offset: int
-    ) -> list[Piece]:
-        pieces: list[Piece] = []
+    ) -> list[LinePart]:
+        pieces: list[LinePart] = []
         text = predicate
         for index, place in enumerate(places):
             text += ", " if index else "("

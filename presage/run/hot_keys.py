@@ -16,10 +16,11 @@ import numpy as np
 from presage.analysis.predicates import Predicate
 from presage.checking import Report
 from presage.io.facts import Fact, show_fact
-from presage.io.tables import Columns, Wanted
+from presage.io.tables import Columns
+from presage.kernels.arrays import Flags
 from presage.run.schedule import Arrival
 
-Key = tuple[object, ...]
+HotKey = tuple[object, ...]
 
 
 def key_places(report: Report) -> dict[str, tuple[int, ...]]:
@@ -61,7 +62,7 @@ class KeyBudget:
         if not hot:
             return arrival
         facts = [fact for fact in arrival.facts if self._key(fact) not in hot]
-        crowds: dict[Key, set[Fact]] = {key: set() for key in hot}
+        crowds: dict[HotKey, set[Fact]] = {key: set() for key in hot}
         for fact in arrival.facts:
             if (key := self._key(fact)) in hot:
                 crowds[key].add(fact)
@@ -77,12 +78,12 @@ class KeyBudget:
             self.aside += ordered[self.most :]
         return replace(arrival, facts=facts, tables=[table for table in tables if len(table)])
 
-    def _key(self, fact: Fact) -> Key:
+    def _key(self, fact: Fact) -> HotKey:
         return fact.predicate, *(fact.arguments[place] for place in self.places.get(fact.predicate, ()))
 
-    def _coded(self, table: Columns) -> tuple[list[Key], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    def _coded(self, table: Columns) -> tuple[list[HotKey], np.ndarray[tuple[int], np.dtype[np.int64]]]:
         """The keys of a table, and for each row which it has."""
-        keys: list[Key] = [(table.predicate,)]
+        keys: list[HotKey] = [(table.predicate,)]
         codes = np.zeros(len(table), np.int64)
         for place in self.places.get(table.predicate, ()):
             values, places = table.arguments[place].encoded()
@@ -90,11 +91,11 @@ class KeyBudget:
             keys = [(*keys[each // len(values)], values[each % len(values)]) for each in found.tolist()]
         return keys, codes
 
-    def _counted(self, table: Columns) -> Iterator[tuple[Key, int]]:
+    def _counted(self, table: Columns) -> Iterator[tuple[HotKey, int]]:
         keys, codes = self._coded(table)
         yield from zip(keys, np.bincount(codes, minlength=len(keys)).tolist(), strict=True)
 
-    def _among(self, table: Columns, hot: set[Key]) -> Wanted:
+    def _among(self, table: Columns, hot: set[HotKey]) -> Flags:
         keys, codes = self._coded(table)
-        found: Wanted = np.array([key in hot for key in keys], bool)[codes]
+        found: Flags = np.array([key in hot for key in keys], bool)[codes]
         return found

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from presage.answers import Answer, Answers, bindings_of, shown_name
+from presage.answers import Answer, Answers, TimedInstance, shown_name
 from presage.hypothesis import saving
-from presage.hypothesis.bulk.engine import Bulk, Values
+from presage.hypothesis.bulk.engine import Bulk, ConstantsByNumber
 from presage.hypothesis.bulk.fitting import shapes
 from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.confidence import Confidence
-from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
+from presage.hypothesis.engine import AnswerChange, Hypotheses
 from presage.hypothesis.settle import Settle
 from presage.hypothesis.ways import Way, texts
 from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.statements import Query
-from presage.model.terms import Number, Variable
-from presage.model.values import Value
+from presage.model.terms import Number, Value, Variable
 from presage.patterns.finish import NoPatterns
 from presage.patterns.finite import narrowed, plain_name
 from presage.patterns.literals import Open, are_asked
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
 MOST_POINTS = 1_000_000
 AT_ONCE = 10_000
 """So many points of a fact that lies ahead are taken at once."""
-
-Point = tuple[str, tuple[Value, ...], Number]
 
 
 class Supposing:
@@ -123,11 +120,11 @@ class Supposing:
             self.told = {key: known for key, known in self.told.items() if self.engine.is_shown(*key)}
         return sorted(answers, key=_order)
 
-    def _points(self, facts: Sequence[Fact], now: Number) -> list[Point]:
+    def _points(self, facts: Sequence[Fact], now: Number) -> list[TimedInstance]:
         """Facts over an interval, point by point; of those far ahead, as time passes. Nothing changes if one of them
         is refused."""
         ahead = now + self.engine.look_ahead
-        points: list[Point] = []
+        points: list[TimedInstance] = []
         later = list(self.later)
         for fact in facts:
             assert fact.low is not None
@@ -189,7 +186,9 @@ class Supposing:
         self.last = [part.chosen(part.now == until) for part in parts]
         return self._columns_as_answers(parts, self.bulk.symbols.values, until)
 
-    def _columns_as_answers(self, parts: Sequence[AnswerRows | GridChanges], values: Values, now: Number) -> Answers:
+    def _columns_as_answers(
+        self, parts: Sequence[AnswerRows | GridChanges], values: ConstantsByNumber, now: Number
+    ) -> Answers:
         """Counted now, made when they are looked at: constants may get other numbers later, in another list."""
 
         if self.teller is not None:
@@ -252,7 +251,9 @@ class Supposing:
             values, arrays = self.grid.intake.contents()
             intake = {"intake": [saving.written(each) for each in values]}
             engine = self._new_engine()
-            self.grid.pour_out(engine)
+            from presage.hypothesis.grid.saving import pour_out
+
+            pour_out(self.grid, engine)
         return {
             **intake,
             "engine": saving.save(engine),
@@ -282,7 +283,9 @@ class Supposing:
         else:
             engine = self._new_engine()
             saving.load(engine, saved["engine"])
-            self.grid.take_in(engine)
+            from presage.hypothesis.grid.saving import take_in
+
+            take_in(self.grid, engine)
         if self.selects and saved["told"] is not None:
             self.told = {
                 (name, (tuple(map(saving.read, row)), saving.read(time))): confidence
@@ -381,31 +384,11 @@ class Supposing:
         """A change as an answer of the first query that asks for it; `None` if none does."""
         for query in self.subject.queries:
             if asks(query, change):
-                return self._answer(query, change.answer, change.state, now)
+                arguments, time = change.answer
+                when = {"open_time": str(time)} if isinstance(time, Open) else {"time": time}
+                ways = sorted((self._way(way, now) for way in change.state.ways), key=lambda each: len(each["needs"]))
+                return self.choice.answer(query, arguments, change.state.status, ways, now, when)
         return None
-
-    def _answer(self, query: Query, answer: tuple[Any, Any], state: AnswerState, now: Number) -> Answer:
-        arguments, time = answer
-        shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
-        bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
-        ways = sorted((self._way(way, now) for way in state.ways), key=lambda each: (len(each["needs"]),))
-        best = ways[0] if ways else {}
-        return Answer(
-            now,
-            state.status,
-            shown_name(query.atom.predicate),
-            shown,
-            bindings,
-            time=None if isinstance(time, Open) else time,
-            open_time=str(time) if isinstance(time, Open) else "",
-            because=best.get("because", ()),
-            needs=best.get("needs", ()),
-            unless=best.get("unless", ()),
-            decided_by=best.get("decided_by"),
-            confidence=best.get("confidence") if state.status == "possible" else None,
-            ways=tuple(ways[: self.choice.ways]) if len(ways) > 1 else (),
-            ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
-        )
 
     def _way(self, way: Way, now: Number) -> dict[str, Any]:
         return {

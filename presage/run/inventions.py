@@ -15,9 +15,8 @@ from presage.engine.relation import Delta
 from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.statements import Rule
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 from presage.model.time import TimeSpan
-from presage.model.values import Value
 from presage.plan.nodes import Invent
 from presage.run.confirmed import Confirming
 from presage.run.reasoner import Reasoner

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints
+from presage.hypothesis.bulk.table import STATUS, AnswerRows
 from presage.io.moments import Moments
 from presage.kernels import lines
+from presage.kernels.arrays import Ints
 from presage.kernels.numbering import distinct
-from presage.model.values import Value
-from presage.run.forms import Forms, FormTexts, Piece, PieceBytes
+from presage.model.terms import Value
+from presage.run.forms import Forms, FormTexts, LinePart, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, QUOTED, ConstantNames, others
 
 WHOLE, MOMENT, IN_UTC = range(OTHERS, OTHERS + 3)
@@ -36,10 +37,10 @@ class _Pieces(PieceBytes):
         self.columns: dict[tuple[int, int], int] = {}
         """By which column of times, and what is added to it."""
 
-    def time(self, column: int, offset: int) -> Piece:
+    def time(self, column: int, offset: int) -> LinePart:
         return self.number(TIME, offset)
 
-    def number(self, column: int, offset: int = 0) -> Piece:
+    def number(self, column: int, offset: int = 0) -> LinePart:
         if not self.moments:
             return (lines.NUMBER, self.arguments + column, offset)
         place = self.columns.setdefault((column, offset), len(self.columns))
@@ -125,15 +126,15 @@ class JsonForms:
                 self.texts.add([self._line(forms, status, bits)])
         return self.numbers[key]
 
-    def _line(self, forms: Forms, status: int, bits: int) -> list[Piece]:
+    def _line(self, forms: Forms, status: int, bits: int) -> list[LinePart]:
         write, said = self.write, forms.said(bits)
         assert said is not None
         quote = '"' if self.moments is not None else ""
 
-        def number(column: int) -> list[Piece]:
+        def number(column: int) -> list[LinePart]:
             return [write.bytes(quote), write.number(column), write.bytes(quote)]
 
-        def texts(name: str, parts: Sequence[Any]) -> list[Piece]:
+        def texts(name: str, parts: Sequence[Any]) -> list[LinePart]:
             found = [write.bytes(f', "{name}": [')]
             for place, part in enumerate(parts):
                 opening = write.bytes(', "' if place else '"')
@@ -144,7 +145,7 @@ class JsonForms:
         write.names = IN_UTC
         key = forms.atom(write, QUOTED, forms.shown, range(forms.shape.arity), 0)
         write.names = MOMENT
-        bindings: list[Piece] = []
+        bindings: list[LinePart] = []
         for index, (name, place) in enumerate(zip(forms.names, forms.places, strict=True)):
             comma = ", " if index else ""
             bindings += [write.bytes(f"{comma}{json.dumps(name, ensure_ascii=False)}: "), (IN_JSON, place, 0)]

@@ -9,17 +9,13 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from presage.answers import json_value
 from presage.kernels import lines
+from presage.kernels.arrays import Bytes, Ints
 from presage.kernels.numbering import distinct
 from presage.model.printer import show_name, show_number, show_term
-from presage.model.terms import Constant
-from presage.model.values import Value
-
-Ints = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
+from presage.model.terms import Constant, Value
 
 SHOWN, PLAIN, QUOTED, IN_JSON = range(lines.NAMES, lines.NAMES + 4)
 """A constant as programs show it, as plain text, as programs show it within a text in JSON, and as a value in JSON."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from presage.answers import Answer, Answers, bindings_of, show_answer_atom, shown_name
+from presage.answers import Answer, Answers, show_answer_atom, shown_name
 from presage.errors import PresageError
 from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.ranges.confidence import confidence_of
@@ -18,7 +18,7 @@ from presage.io.facts import Fact
 from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
-from presage.patterns.literals import Open, are_asked
+from presage.patterns.literals import are_asked
 from presage.patterns.of_queries import label
 from presage.patterns.unfold import Unfolder
 from presage.patterns.zoned import RangePattern
@@ -170,9 +170,6 @@ class RangeSupposing:
             yield self.answer(query, change, now)
 
     def answer(self, query: Query, change: Change, now: Number) -> Answer:
-        arguments = change.arguments
-        shown = tuple(Variable(each.name) if isinstance(each, Open) else each for each in arguments)
-        bindings = {name: value for name, value in bindings_of(query, shown).items() if not isinstance(value, Variable)}
         taken = self._taken(change.asked)
         is_open = change.times is None
         words = [Words(each, self.line, taken, is_open) for each in change.ways]
@@ -180,7 +177,6 @@ class RangeSupposing:
             words.sort(key=lambda each: each.order)
         ways = [self._way(each.piece, each, now) for each in words]
         ways = list({(w["needs"], w["because"], w["unless"]): w for w in ways}.values())
-        best = ways[0] if ways else {}
         when: dict[str, Any] = {}
         if change.times is None:
             when["open_time"] = _open_time(taken)
@@ -190,21 +186,10 @@ class RangeSupposing:
                 when["time"] = interval.low
             else:
                 when.update(start=interval.low, end=interval.high, bounds=interval.bounds)
-        return Answer(
-            now,
-            change.status,
-            shown_name(query.atom.predicate),
-            shown,
-            bindings,
-            **when,
-            because=best.get("because", ()),
-            needs=best.get("needs", ()),
-            unless=best.get("unless", ()),
-            decided_by=best.get("decided_by"),
-            confidence=best.get("confidence") if change.status == "possible" else None,
-            ways=tuple(ways[: self.choice.ways]) if len(ways) > 1 and change.status != "confirmed" else (),
-            ways_left_out=max(0, len(ways) - (self.choice.ways or len(ways))),
-        )
+        found = self.choice.answer(query, change.arguments, change.status, ways, now, when)
+        if change.status == "confirmed":
+            found.ways = ()
+        return found
 
     def _taken(self, asked: str) -> frozenset[str]:
         """The names of a query's values: no time is called so in any of its lines, which have one key."""

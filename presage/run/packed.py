@@ -16,17 +16,17 @@ import numpy as np
 
 from presage.answers import Answer, bindings_of, shown_name
 from presage.answers.schema import answers_table
-from presage.hypothesis.bulk.engine import Bulk, Values, changes
-from presage.hypothesis.bulk.table import AnswerRows, Ints
+from presage.hypothesis.bulk.engine import Bulk, ConstantsByNumber, changes
+from presage.hypothesis.bulk.table import AnswerRows
 from presage.hypothesis.engine import AnswerChange
 from presage.io.lines import lines_table
 from presage.io.moments import Moments
 from presage.io.tables import pyarrow
 from presage.kernels import matches
+from presage.kernels.arrays import Ints
 from presage.kernels.numbering import distinct
 from presage.model.statements import Query
-from presage.model.terms import Constant, Number, Variable, number
-from presage.model.values import Value
+from presage.model.terms import Constant, Number, Value, Variable, number
 from presage.run.forms import Forms
 from presage.run.json_forms import JsonForms
 from presage.run.names import ConstantNames
@@ -41,7 +41,7 @@ class PackedAnswers:
 
     teller: Teller
     parts: list[AnswerRows]
-    values: Values
+    values: ConstantsByNumber
 
     def tables(self) -> list[Any]:
         """Their lines, in no particular order."""
@@ -109,7 +109,7 @@ class Teller:
         self.names = ConstantNames(bulk.symbols.values)
         self.in_json: tuple[Moments | None, JsonForms] | None = None
 
-    def names_of(self, values: Values) -> ConstantNames:
+    def names_of(self, values: ConstantsByNumber) -> ConstantNames:
         """The names of the constants in a list of values, which may be one from before numbers were given back."""
         if values is not self.bulk.symbols.values:
             return ConstantNames(values)
@@ -151,7 +151,7 @@ class Teller:
             found.append(rows.chosen(wanted))
         return found
 
-    def answers(self, rows: AnswerRows, values: Values) -> Iterator[Answer]:
+    def answers(self, rows: AnswerRows, values: ConstantsByNumber) -> Iterator[Answer]:
         for change, now in zip(changes(rows, values), rows.now.tolist(), strict=True):
             answer = self.tell(change, now)
             if answer is not None:
@@ -178,7 +178,9 @@ class Teller:
         keys = np.column_stack([*places, columns["time"]]).astype(np.int64)
         texts = packed.values.column("text").to_pylist()
         is_text = packed.values.column("is_text").to_pylist()
-        values: Values = [text if plain else number(Fraction(text)) for text, plain in zip(texts, is_text, strict=True)]
+        values: ConstantsByNumber = [
+            text if plain else number(Fraction(text)) for text, plain in zip(texts, is_text, strict=True)
+        ]
         # The program's own constants have other numbers here than they had where the rows come from.
         ours = {value: place for place, value in enumerate(values) if value is not None}
         rows = AnswerRows(shape, columns["status"], columns["bits"], keys, np.zeros(len(keys), bool), columns["now"])
@@ -189,7 +191,7 @@ def pack(steps: Sequence[PackedAnswers], each_step: bool = True) -> Iterator[Pac
     """The rows of several steps, as few tables as there are queries and lists of values. Without `each_step` only the
     last of each answer; and nothing of one that is refuted before anything was said of it."""
     pa = pyarrow()
-    groups: dict[tuple[int, str], list[tuple[AnswerRows, Values]]] = {}
+    groups: dict[tuple[int, str], list[tuple[AnswerRows, ConstantsByNumber]]] = {}
     for step in steps:
         for rows in step.parts:
             if len(rows):

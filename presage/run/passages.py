@@ -17,7 +17,8 @@ from presage.answers import Answers
 from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
 from presage.io.arriving import ArrivingColumns
-from presage.io.tables import Coded, Column, Columns, Ints, Texts, Wholes
+from presage.io.tables import Coded, Columns, Texts, ValueColumn, Wholes
+from presage.kernels.arrays import Ints
 from presage.kernels.numbering import distinct
 from presage.model.terms import Number
 
@@ -25,7 +26,7 @@ FACTS_AT_ONCE = 1 << 15
 """Of a passage: enough to make a call cheap, few enough for what they come to."""
 
 
-def numbers_of(column: Column, symbols: Symbols) -> Any:
+def numbers_of(column: ValueColumn, symbols: Symbols) -> Any:
     """The constants of a column as numbers."""
     if isinstance(column, Texts):
         return symbols.number_texts(column)

@@ -24,7 +24,7 @@ from presage.io.facts import Checker, Fact
 from presage.io.given import GivenReader
 from presage.io.reading_back import again, as_pushed, saved, static_again, static_saved
 from presage.io.tables import Columns
-from presage.io.tuples import Given
+from presage.io.tuples import FactTuple
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom
 from presage.model.program import Program
@@ -178,7 +178,7 @@ class Reasoner:
         self._statics.append(fact)
         self.engine.add_static(fact)
 
-    def push(self, facts: Iterable[Given] | Mapping[str, Any], now: Any) -> Answers:
+    def push(self, facts: Iterable[FactTuple] | Mapping[str, Any], now: Any) -> Answers:
         """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that change by it,
         and by the time that has passed since the last step. A fact that is wrong raises `FactError` and leaves the
         reasoner as it was."""
@@ -358,7 +358,7 @@ class Reasoner:
         self,
         program: Program,
         static: Mapping[str, Any] | None = None,
-        history: Iterable[Given] = (),
+        history: Iterable[FactTuple] = (),
     ) -> Answers:
         """Goes on with other rules; `replaced` says what became of each query. One that is unchanged, with all that it
         hangs on, keeps what it remembers and tells nothing twice. One that is new or changed begins now, and knows
@@ -420,7 +420,7 @@ class Reasoner:
 
     # -- what if -----------------------------------------------------------------------------------------
 
-    def suppose(self, facts: Iterable[Given] | Mapping[str, Any]) -> Answers:
+    def suppose(self, facts: Iterable[FactTuple] | Mapping[str, Any]) -> Answers:
         """What would change if these facts came now, facts as for `push`; nothing does. A fact that can no longer come
         changes nothing: it is among the `late` ones of what is given back."""
         return self.supposed(self.given.facts(facts))

@@ -14,7 +14,7 @@ from presage.answers import Answer
 from presage.checking import check_program
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.io.tuples import Given
+from presage.io.tuples import FactTuple
 from presage.model.printer import show_query
 from presage.model.program import Program
 from presage.model.statements import Query
@@ -78,7 +78,7 @@ def _layers(reasoner: Reasoner, own: Slices) -> list[Layer]:
     return [Layer(reasoner.beside(), own.queries, _below(own, own.queries))]
 
 
-def from_history(layer: Layer, history: Iterable[Given], now: Number | None) -> list[Answer]:
+def from_history(layer: Layer, history: Iterable[FactTuple], now: Number | None) -> list[Answer]:
     """What a layer says that is fed what came before, in the order of arrival, up to now."""
     given = list(history)
     if not given or now is None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,12 @@ from presage.io.tables import Columns, together
 from presage.model.terms import Number, number
 from presage.run.passages import FACTS_AT_ONCE, Passage, cut
 from presage.run.passing import joined, of_last_step, takes_passages, through
-from presage.run.reasoner import Reasoner
 from presage.run.state_passages import states_through, takes_states, told_at
 from presage.run.states import HOLDS
 from presage.run.stratified import StratifiedEngine
+
+if TYPE_CHECKING:
+    from presage.run.reasoner import Reasoner
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,15 @@ a whole passage as one step, and what each step would have told is read off the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from presage.answers import Answers, shown_name
 from presage.engine.many_steps import Additions
-from presage.engine.relation import Delta, Symbols32
+from presage.engine.relation import Delta
 from presage.kernels import going_on
+from presage.kernels.arrays import Ints32
 from presage.kernels.fields import FAR
 from presage.model.statements import Query
 from presage.model.terms import Number
@@ -20,11 +23,13 @@ from presage.run.confirmed import Confirming
 from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.passages import Passage
 from presage.run.passing import are_countable, in_time
-from presage.run.reasoner import Reasoner
 from presage.run.state_rows import GoingOn, KnownPieces, StateRows, followed, whole
 from presage.run.states import States
 from presage.run.stratified import StratifiedEngine
 from presage.time.stretches import Stretch
+
+if TYPE_CHECKING:
+    from presage.run.reasoner import Reasoner
 
 
 def takes_states(engine: StratifiedEngine) -> bool:
@@ -94,11 +99,11 @@ def _none_of(before: GoingOn, query: Query) -> KnownPieces:
     return KnownPieces(query, before.rows[:0], nothing, nothing, nothing)
 
 
-Known = tuple[KnownPieces | None, KnownPieces | None]
+NewPieces = tuple[KnownPieces | None, KnownPieces | None]
 """What is new of a query: pieces that are over and lie apart from all others, and the rest."""
 
 
-def _at_once(confirming: Confirming, passage: Passage) -> dict[str, Known]:
+def _at_once(confirming: Confirming, passage: Passage) -> dict[str, NewPieces]:
     """All that is new by the end of a passage, known at its times."""
     tables = [columns for columns, _ in passage.parts if len(columns)]
     # Before the first step nothing is told, whatever it is about.
@@ -123,10 +128,10 @@ def _pieces(confirming: Confirming, query: Query, delta: Delta, begin: int) -> K
     return KnownPieces(query, part.rows, part.low, part.high, np.maximum(part.low, begin))
 
 
-def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, Known]:
+def _step_by_step(confirming: Confirming, passage: Passage) -> dict[str, NewPieces]:
     """What is new at each step, known then."""
     told = confirming.through(passage, None).columns
-    found: dict[str, Known] = {}
+    found: dict[str, NewPieces] = {}
     if isinstance(told, ConfirmedRows):
         steps = np.array(told.steps, np.int64)
         for part in told.parts:
@@ -147,7 +152,7 @@ def pack(states: States, confirming: Confirming) -> None:
     for query in confirming.subject.queries:
         name = shown_name(query.atom.predicate)
         own = [each for (predicate, _), each in states.followed.items() if predicate == name]
-        rows: list[Symbols32] = []
+        rows: list[Ints32] = []
         kept = []
         for each in own:
             row = engine.symbols.number_all(each.like.arguments)  # type: ignore[arg-type]

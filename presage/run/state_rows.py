@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from presage.answers import Answer
-from presage.engine.relation import Ints, Symbols32
 from presage.kernels import going_on, numbering
+from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.hashing import EMPTY
 from presage.model.statements import Query
 from presage.run.confirmed_rows import ConfirmedRows, Entailed, confirmed_answer
@@ -28,7 +28,7 @@ HOLDS_ON = np.iinfo(np.int64).max
 class GoingOn:
     """The stretches of a query that are not over: tuples, and rows as the kernel has them."""
 
-    rows: Symbols32
+    rows: Ints32
     kept: Ints
 
     @staticmethod
@@ -42,7 +42,7 @@ class KnownPieces:
     """Pieces of what holds, and when each became known."""
 
     query: Query
-    rows: Symbols32
+    rows: Ints32
     low: Ints
     high: Ints
     known: Ints
@@ -82,7 +82,7 @@ def whole(pieces: KnownPieces, lines: Entailed, times: Ints) -> tuple[Entailed, 
     return Entailed(pieces.query, rows, low, high, np.zeros(len(now), np.int32)), now
 
 
-def _together(rows: Symbols32, known: Ints, first: Ints) -> tuple[Ints, Ints]:
+def _together(rows: Ints32, known: Ints, first: Ints) -> tuple[Ints, Ints]:
     """An order in which rows of one tuple come together, by when they are known and then by their first times; and a
     number for each tuple. Sorting by the columns takes longer than all the rest."""
     size = len(rows)

@@ -183,10 +183,6 @@ class Log:
         segments = self._segments()
         return segments[0][0] if segments else 1
 
-    @property
-    def bytes(self) -> int:
-        return sum(path.stat().st_size for _, path in self._segments())
-
     def close(self) -> None:
         if self._file is not None:
             self._file.close()

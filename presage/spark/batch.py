@@ -31,7 +31,7 @@ from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.schedule import Arrival, strides, told_late
-from presage.spark.facts import Part, arrival_of, by_arrival, mark, units_of
+from presage.spark.facts import ArrivedTogether, arrival_of, by_arrival, mark, units_of
 from presage.spark.history import leave
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
@@ -212,7 +212,7 @@ def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[
     """What arrives at a shard, stretch by stretch."""
     for _, group in groupby(packs, key=lambda pack: pack[1]):
         tables = [(source, from_bytes(payload.as_buffer())) for _, _, source, payload in group if source != NO_SOURCE]
-        by_time: dict[Number, list[Part]] = {}
+        by_time: dict[Number, list[ArrivedTogether]] = {}
         for time, part in by_arrival(job, tables, 0):
             by_time.setdefault(time, []).append(part)
         for time in sorted(by_time):

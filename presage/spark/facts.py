@@ -20,13 +20,13 @@ import numpy as np
 import pyarrow as pa
 
 from presage.analysis.predicates import Predicate
-from presage.answers import Value
 from presage.io.alike import takes_wholes
 from presage.io.facts import Checker, Fact, FactError, exact
-from presage.io.tables import Coded, Column, Columns, Ints, Texts, Wholes, cells_of, is_text
+from presage.io.tables import Coded, Columns, Texts, ValueColumn, Wholes, cells_of, is_text
+from presage.kernels.arrays import Ints
 from presage.kernels.texts import hashes
 from presage.model.printer import show_number
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 from presage.rewrite.units import EPOCH, milliseconds_between
 from presage.run.schedule import Arrival
 from presage.spark.job import FrameSource, Job
@@ -37,7 +37,7 @@ KEY_STEP = np.uint64(1_000_003)
 """What tells the columns of a key apart."""
 MIXED = ("text", "number")
 """The fields of a column of texts and numbers, of which each row has one."""
-Part = tuple[int, Any] | list[Fact]
+ArrivedTogether = tuple[int, Any] | list[Fact]
 """Facts that arrive together: a marked table with the number of its source, or one by one."""
 
 
@@ -215,7 +215,7 @@ def _text_hashes(array: Any, seed: int) -> Any:
     return hashes(texts.places, texts.data, len(texts), seed)
 
 
-def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> Iterator[tuple[Number, Part]]:
+def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> Iterator[tuple[Number, ArrivedTogether]]:
     """Marked tables, each with the number of its source, cut by when their facts arrive: `least` at the earliest."""
     for index, source in enumerate(job.sources):
         own = [table for given, table in tables if given == index]
@@ -238,7 +238,7 @@ def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> It
             yield int(arrivals[start]), (index, table.slice(start, stop - start))
 
 
-def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
+def arrival_of(job: Job, time: Number, parts: Iterable[ArrivedTogether]) -> Arrival:
     """What arrives at one time."""
     facts: list[Fact] = []
     tables: list[Columns] = []
@@ -252,7 +252,7 @@ def arrival_of(job: Job, time: Number, parts: Iterable[Part]) -> Arrival:
 
 def columns_of(table: Any, source: FrameSource, checker: Checker) -> Columns:
     known = checker.predicates[source.predicate]
-    arguments: list[Column] = []
+    arguments: list[ValueColumn] = []
     for place in range(source.arguments):
         column = table.column(place)
         if _is_plain_text(column, known, place):

@@ -13,10 +13,10 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from presage.analysis.predicates import Predicate
-from presage.answers import Value
 from presage.errors import PresageError, nearest
 from presage.io.facts import Checker
 from presage.io.rows import column_names
+from presage.model.terms import Value
 from presage.spark.facts import MIXED, mixed_cells, no_nulls
 from presage.spark.job import FrameSource
 from presage.spark.tables import OVER_TIME

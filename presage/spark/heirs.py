@@ -22,10 +22,11 @@ from presage.checking import Report
 from presage.io.facts import Fact
 from presage.model.terms import Number
 from presage.run.packed import PackedAnswers
-from presage.spark.facts import KEY_STEP, Part, key_hashes, value_hash
+from presage.spark.facts import KEY_STEP, ArrivedTogether, key_hashes, value_hash
 from presage.spark.job import Job
 from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, to_bytes
-from presage.spark.shard_reasoner import Live, Steps
+from presage.spark.rows import ToldSteps
+from presage.spark.shard_reasoner import Live
 
 Share = tuple[int, int]
 """A number of shards, and one of these: the keys that it has among so many."""
@@ -69,7 +70,7 @@ class Inheritance:
         for time, parts in list(waiting.items()):
             waiting[time] = [self._own_part(part) for part in parts]
 
-    def _own_part(self, part: Part) -> Part:
+    def _own_part(self, part: ArrivedTogether) -> ArrivedTogether:
         if not isinstance(part, list):
             return part[0], self._own_rows(*part)
         job = self.live.job
@@ -126,7 +127,7 @@ class Heir(Live):
     def now(self) -> Number | None:
         return self.parts[0].live.now
 
-    def steps(self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None) -> Steps:
+    def steps(self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None) -> ToldSteps:
         for place, part in enumerate(self.parts):
             own = part.own_facts(delivery) if len(self.parts) > 1 else delivery
             for answers, late in part.live.steps(own, chosen):

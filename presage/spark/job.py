@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
-from presage.answers import Answer, Value
+from presage.answers import Answer
 from presage.checking import Report, check_program
 from presage.errors import PresageError, Source
 from presage.io.facts import Checker, Fact
 from presage.model.program import Program
+from presage.model.terms import Value
 from presage.run.choice import ALL, Choice
 from presage.run.packed import Teller
 from presage.run.reasoner import Reasoner

@@ -19,7 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from presage.io.facts import exact
-from presage.io.tables import Ints, cells_of
+from presage.io.tables import cells_of
+from presage.kernels.arrays import Ints
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.rewrite.units import EPOCH, milliseconds_between

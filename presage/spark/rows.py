@@ -94,11 +94,11 @@ def _filled(answers: Any, schema: Any) -> Any:
     return answers.append_column(field, pa.nulls(len(answers), field.type))
 
 
-Steps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
+ToldSteps = Iterable[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
 """For each step its answers, and the facts that came too late with the time at which they did."""
 
 
-def packed(job: Job, shard: int, steps: Steps) -> Iterator[bytes]:
+def packed(job: Job, shard: int, steps: ToldSteps) -> Iterator[bytes]:
     """What steps tell, in pieces that can be sent; `unpacked` makes rows of them."""
     schema = row_schema(job)
     told: list[PackedAnswers] = []

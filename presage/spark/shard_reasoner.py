@@ -27,14 +27,12 @@ from presage.run.layers import Layer
 from presage.run.reasoner import Reasoner
 from presage.run.saving import fingerprint_of
 from presage.run.schedule import Arrival, strides, told_late
-from presage.spark.facts import Part, arrival_of, by_arrival
+from presage.spark.facts import ArrivedTogether, arrival_of, by_arrival
 from presage.spark.job import Job
 from presage.spark.packs import Delivery, from_bytes, kept_as, taken_from, time_of, to_bytes
-from presage.spark.rows import packed
+from presage.spark.rows import ToldSteps, packed
 
 MOST_KEPT = 64
-Steps = Iterator[tuple[Sequence[Answer], list[tuple[Fact, Number]]]]
-"""For each step its answers, and the facts that came too late with the time at which they did."""
 
 
 class Live:
@@ -46,7 +44,7 @@ class Live:
     def __init__(self, job: Job, shard: int) -> None:
         self.job, self.shard = job, shard
         self.reasoner = job.reasoner()
-        self.waiting: dict[Number, list[Part]] = {}
+        self.waiting: dict[Number, list[ArrivedTogether]] = {}
         self.token = ""
 
     @property
@@ -68,7 +66,7 @@ class Live:
         for _ in self.steps(delivery):
             pass
 
-    def steps(self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None) -> Steps:
+    def steps(self, delivery: Delivery, chosen: Callable[[Fact], bool] | None = None) -> ToldSteps:
         """For each step its answers, and the facts that came too late. To be used up. If facts are `chosen`, others are
         passed over."""
         job, reasoner = self.job, self.reasoner
@@ -159,7 +157,7 @@ class Live:
         return live
 
 
-def _one_by_one(job: Job, time: Number, parts: Sequence[Part]) -> Iterator[Fact]:
+def _one_by_one(job: Job, time: Number, parts: Sequence[ArrivedTogether]) -> Iterator[Fact]:
     arrival = arrival_of(job, time, parts)
     yield from arrival.facts
     for table in arrival.tables:

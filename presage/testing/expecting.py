@@ -20,10 +20,9 @@ from presage.model.terms import Constant, Number, Variable
 from presage.testing.cases import AND_MORE, Expectation, ExpectedWay, GivenFact, TestCase
 from presage.testing.notation import ExpectedLiteral, read_literal
 from presage.testing.running import CaseRun, fact_of, time_of
+from presage.time.stretches import Cut
 
-Edge = tuple[Number | float, int]
-"""A place between time points: just before a time (0), or just after it (1)."""
-FOREVER: Edge = (float("inf"), 0)
+FOREVER: Cut = (float("inf"), 0)
 MOST_SHOWN = 5
 
 
@@ -169,7 +168,7 @@ class _Judge:
         low, high = self._span_of(answer)
         return low < wanted[1] and wanted[0] < high
 
-    def _span(self, literal: ExpectedLiteral) -> tuple[Edge, Edge] | None:
+    def _span(self, literal: ExpectedLiteral) -> tuple[Cut, Cut] | None:
         read = self.run.stepper.checker.time
         try:
             if literal.interval is None:
@@ -180,12 +179,12 @@ class _Judge:
         except FactError:
             return None
 
-    def _span_of(self, answer: Answer) -> tuple[Edge, Edge]:
+    def _span_of(self, answer: Answer) -> tuple[Cut, Cut]:
         if answer.time is not None:
             return self._edges(answer.time, answer.time, "[]")
         return self._edges(answer.start or 0, answer.end, answer.bounds or "[)")
 
-    def _edges(self, low: Number, high: Number | None, bounds: str) -> tuple[Edge, Edge]:
+    def _edges(self, low: Number, high: Number | None, bounds: str) -> tuple[Cut, Cut]:
         if self.discrete:
             # Nothing lies between two whole numbers, so what ends at 3 goes on at 4.
             first = low if bounds[0] == "[" else low + 1
@@ -249,7 +248,7 @@ class _Judge:
         low, high = self._span_of(answer)
         return low < wanted[1] and wanted[0] < high
 
-    def _open_span(self, name: str, unless: Sequence[str]) -> tuple[Edge, Edge]:
+    def _open_span(self, name: str, unless: Sequence[str]) -> tuple[Cut, Cut]:
         """Between which times an open one lies, by what it must not be."""
         low, high, first, last = Fraction(0), None, "[", ")"
         for clause in unless:

@@ -13,22 +13,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from presage.model.terms import Number, number
+from presage.model.terms import Bound, Number, number
 from presage.model.time import Interval, TimeSpan
+from presage.time.stretches import Cut
 
-Bound = int | Fraction | float
-Cut = tuple[Bound, int]
-Piece = tuple[Cut, Cut]
-Times = tuple[Piece, ...]
+ExactPiece = tuple[Cut, Cut]
+ExactTimes = tuple[ExactPiece, ...]
 
 FIRST: Cut = (-math.inf, 0)
 LAST: Cut = (math.inf, 0)
-ALWAYS: Times = ((FIRST, LAST),)
-NEVER: Times = ()
+ALWAYS: ExactTimes = ((FIRST, LAST),)
+NEVER: ExactTimes = ()
 
 
-def union(parts: Iterable[Times]) -> Times:
-    found: list[Piece] = []
+def union(parts: Iterable[ExactTimes]) -> ExactTimes:
+    found: list[ExactPiece] = []
     for low, high in sorted(piece for times in parts for piece in times):
         if found and low <= found[-1][1]:
             if high > found[-1][1]:
@@ -38,8 +37,8 @@ def union(parts: Iterable[Times]) -> Times:
     return tuple(found)
 
 
-def meet(first: Times, second: Times) -> Times:
-    found: list[Piece] = []
+def meet(first: ExactTimes, second: ExactTimes) -> ExactTimes:
+    found: list[ExactPiece] = []
     left = right = 0
     while left < len(first) and right < len(second):
         low = max(first[left][0], second[right][0])
@@ -53,8 +52,8 @@ def meet(first: Times, second: Times) -> Times:
     return tuple(found)
 
 
-def complement(times: Times) -> Times:
-    found: list[Piece] = []
+def complement(times: ExactTimes) -> ExactTimes:
+    found: list[ExactPiece] = []
     start = FIRST
     for low, high in times:
         if start < low:
@@ -65,11 +64,11 @@ def complement(times: Times) -> Times:
     return tuple(found)
 
 
-def without(first: Times, second: Times) -> Times:
+def without(first: ExactTimes, second: ExactTimes) -> ExactTimes:
     return meet(first, complement(second))
 
 
-def hull(times: Times) -> Times:
+def hull(times: ExactTimes) -> ExactTimes:
     return ((times[0][0], times[-1][1]),) if times else NEVER
 
 
@@ -79,20 +78,20 @@ class PieceArithmetic:
 
     discrete: bool
 
-    def piece(self, low: Bound, high: Bound, closed_low: bool = True, closed_high: bool = True) -> Times:
+    def piece(self, low: Bound, high: Bound, closed_low: bool = True, closed_high: bool = True) -> ExactTimes:
         """An interval; nothing if there is no time in it."""
         start, end = self._cut(low, 0 if closed_low else 1), self._cut(high, 1 if closed_high else 0)
         return ((start, end),) if start < end else NEVER
 
-    def point(self, time: Number) -> Times:
+    def point(self, time: Number) -> ExactTimes:
         return self.piece(time, time)
 
-    def span(self, span: TimeSpan) -> Times:
+    def span(self, span: TimeSpan) -> ExactTimes:
         low = -math.inf if span.low is None else span.low
         high = math.inf if span.high is None else span.high
         return self.piece(low, high, span.closed_low, span.closed_high)
 
-    def interval(self, interval: Interval) -> Times:
+    def interval(self, interval: Interval) -> ExactTimes:
         """The distances of an operator, or the times of a fact."""
         high = math.inf if interval.high is None else interval.high
         return self.piece(interval.low, high, interval.closed_low, interval.closed_high)  # type: ignore[arg-type]
@@ -102,48 +101,48 @@ class PieceArithmetic:
             return (value, 0)
         return (value + side, 0) if self.discrete else (value, side)
 
-    def ends(self, piece: Piece) -> tuple[Bound, bool, Bound, bool]:
+    def ends(self, piece: ExactPiece) -> tuple[Bound, bool, Bound, bool]:
         """First and last time of a piece, each with whether it belongs to it."""
         (low, low_side), (high, high_side) = piece
         if self.discrete:
             return low, not math.isinf(low), high - 1, not math.isinf(high)
         return low, low_side == 0 and not math.isinf(low), high, high_side == 1
 
-    def as_span(self, piece: Piece) -> TimeSpan:
+    def as_span(self, piece: ExactPiece) -> TimeSpan:
         low, closed_low, high, closed_high = self.ends(piece)
         return TimeSpan(_finite(low), _finite(high), closed_low, closed_high)
 
-    def later(self, times: Times, by: Times) -> Times:
+    def later(self, times: ExactTimes, by: ExactTimes) -> ExactTimes:
         """All t + d, for t in the set and distances d of an interval."""
         return self._moved(times, *self.ends(by[0])) if by else NEVER
 
-    def earlier(self, times: Times, by: Times) -> Times:
+    def earlier(self, times: ExactTimes, by: ExactTimes) -> ExactTimes:
         """All t − d."""
         if not by:
             return NEVER
         near, near_closed, far, far_closed = self.ends(by[0])
         return self._moved(times, -far, far_closed, -near, near_closed)
 
-    def _moved(self, times: Times, least: Bound, least_closed: bool, most: Bound, most_closed: bool) -> Times:
+    def _moved(self, times: ExactTimes, least: Bound, least_closed: bool, most: Bound, most_closed: bool) -> ExactTimes:
         found = []
         for each in times:
             low, closed_low, high, closed_high = self.ends(each)
             found.append(self.piece(low + least, high + most, closed_low and least_closed, closed_high and most_closed))
         return union(found)
 
-    def shifted(self, times: Times, by: Bound) -> Times:
+    def shifted(self, times: ExactTimes, by: Bound) -> ExactTimes:
         return tuple(((low[0] + by, low[1]), (high[0] + by, high[1])) for low, high in times)
 
-    def closure(self, piece: Piece) -> Times:
+    def closure(self, piece: ExactPiece) -> ExactTimes:
         """The times t such that everything strictly between t and some time of the piece is in the piece."""
         low, _, high, _ = self.ends(piece)
         margin = 1 if self.discrete else 0
         return self.piece(low - margin, high + margin)
 
-    def between(self, low: Bound, high: Bound) -> Times:
+    def between(self, low: Bound, high: Bound) -> ExactTimes:
         return self.piece(low, high, False, False)
 
-    def some_point(self, piece: Piece, latest: bool = True) -> Times:
+    def some_point(self, piece: ExactPiece, latest: bool = True) -> ExactTimes:
         """One time of a piece, to stand for all of them: an end of it where it has one."""
         low, closed_low, high, closed_high = self.ends(piece)
         ends = [(high, closed_high), (low, closed_low)]
@@ -163,5 +162,5 @@ def _finite(bound: Bound) -> Number | None:
     return number(bound)
 
 
-def is_point(line: PieceArithmetic, times: Times) -> bool:
+def is_point(line: PieceArithmetic, times: ExactTimes) -> bool:
     return len(times) == 1 and line.as_span(times[0]).is_point

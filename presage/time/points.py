@@ -15,7 +15,7 @@ FAR = 1 << 62
 """Stands for infinity: no time of a stream comes near it."""
 MOST_POINTS = 5_000_000
 
-Span = tuple[int, int]
+WholeStretch = tuple[int, int]
 
 
 def _moved(time: int, by: int) -> int:
@@ -26,11 +26,11 @@ def _moved(time: int, by: int) -> int:
     return time + by
 
 
-def _start(span: Span) -> int:
+def _start(span: WholeStretch) -> int:
     return span[0]
 
 
-def _end(span: Span) -> int:
+def _end(span: WholeStretch) -> int:
     return span[1]
 
 
@@ -39,14 +39,14 @@ class Times:
 
     __slots__ = ("_hash", "spans")
 
-    def __init__(self, spans: tuple[Span, ...]) -> None:
+    def __init__(self, spans: tuple[WholeStretch, ...]) -> None:
         """For intervals that are in order and apart already; `Times.of` takes any."""
         self.spans = spans
         self._hash: int | None = None
 
     @staticmethod
-    def of(spans: Iterable[Span]) -> Times:
-        joined: list[Span] = []
+    def of(spans: Iterable[WholeStretch]) -> Times:
+        joined: list[WholeStretch] = []
         for low, high in sorted(span for span in spans if span[0] <= span[1]):
             if joined and low <= joined[-1][1] + 1:
                 if high > joined[-1][1]:
@@ -89,7 +89,7 @@ class Times:
         few, many = (self, other) if len(self.spans) <= len(other.spans) else (other, self)
         return many._with(few.spans[0]) if len(few.spans) == 1 else Times.of((*self.spans, *other.spans))
 
-    def _with(self, span: Span) -> Times:
+    def _with(self, span: WholeStretch) -> Times:
         """One more interval, put where it belongs."""
         low, high = span
         start = bisect_left(self.spans, low - 1, key=_end)
@@ -117,7 +117,7 @@ class Times:
             return other.within(*self.spans[0])
         if len(other.spans) == 1:
             return self.within(*other.spans[0])
-        found: list[Span] = []
+        found: list[WholeStretch] = []
         mine, theirs = self.spans, other.spans
         i = j = 0
         while i < len(mine) and j < len(theirs):
@@ -131,7 +131,7 @@ class Times:
         return Times(tuple(found))
 
     def __invert__(self) -> Times:
-        found: list[Span] = []
+        found: list[WholeStretch] = []
         start = -FAR
         for low, high in self.spans:
             if start < low:

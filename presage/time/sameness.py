@@ -26,29 +26,29 @@ def tracing(on: bool) -> None:
     _State.traced = on
 
 
-Pair = tuple[Any, int]
+Numbered = tuple[Any, int]
 
 
-def precedes(one: Pair, other: Pair) -> bool:
+def precedes(one: Numbered, other: Numbered) -> bool:
     """Whether a pair of a number and a small one comes before another. Pairs as such ask first whether the numbers are
     the same, which is more than one has to know."""
     return bool(one[0] <= other[0] if one[1] < other[1] else one[0] < other[0])
 
 
-def upto(one: Pair, other: Pair) -> bool:
+def upto(one: Numbered, other: Numbered) -> bool:
     """Whether a pair comes before another, or is the same."""
     return bool(one[0] <= other[0] if one[1] <= other[1] else one[0] < other[0])
 
 
-def first_of(one: Pair, other: Pair) -> Pair:
+def first_of(one: Numbered, other: Numbered) -> Numbered:
     return one if upto(one, other) else other
 
 
-def last_of(one: Pair, other: Pair) -> Pair:
+def last_of(one: Numbered, other: Numbered) -> Numbered:
     return other if upto(one, other) else one
 
 
-def ordered(items: Iterable[V], pair: Callable[[V], Pair]) -> list[V]:
+def ordered(items: Iterable[V], pair: Callable[[V], Numbered]) -> list[V]:
     """In the order of pairs; those with the same one as they come."""
     if not _State.traced:
         return sorted(items, key=pair)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from presage.model.terms import Number, number
 from presage.time.sameness import distinct, last_of, precedes, upto
 
-Bound = tuple[Number, int]
+ZoneBound = tuple[Number, int]
 """(c, 0): at most c; (c, -1): less than c."""
-Constraint = tuple[int, int, Bound]
+Constraint = tuple[int, int, ZoneBound]
 """(x, y, bound): x − y is within the bound. Variable 0 is the start of the stream."""
 START = 0
 ANSWER = 1
@@ -42,7 +42,7 @@ class Zone:
 
     __slots__ = ("_hash", "empty", "size", "upper", "whole")
 
-    def __init__(self, size: int, upper: tuple[Bound | None, ...], whole: bool, empty: bool = False) -> None:
+    def __init__(self, size: int, upper: tuple[ZoneBound | None, ...], whole: bool, empty: bool = False) -> None:
         """`upper` is closed, row by row."""
         self.size, self.upper, self.whole, self.empty = size, upper, whole, empty
         self._hash: int | None = None
@@ -56,7 +56,7 @@ class Zone:
         """The part that meets more constraints."""
         if self.empty:
             return self
-        upper: list[Bound | None] | None = None
+        upper: list[ZoneBound | None] | None = None
         size = self.size
         for x, y, bound in constraints:
             if self.whole:
@@ -80,7 +80,7 @@ class Zone:
     def _nothing(self) -> Zone:
         return Zone(self.size, (), self.whole, True)
 
-    def bound(self, x: int, y: int) -> Bound | None:
+    def bound(self, x: int, y: int) -> ZoneBound | None:
         """The most x − y can be."""
         return (0, 0) if x == y else self.upper[x * self.size + y]
 
@@ -108,7 +108,7 @@ class Zone:
                     break
         return parts
 
-    def opposite(self, bound: Bound) -> Bound:
+    def opposite(self, bound: ZoneBound) -> ZoneBound:
         """Of x − y within the bound, what y − x is within where it is not."""
         return (-bound[0] - 1, 0) if self.whole else (number(-bound[0]), -1 - bound[1])
 
@@ -190,7 +190,7 @@ class Zone:
         return "nothing" if self.empty else f"Zone({self.constraints()})"
 
 
-def _whole(bound: Bound) -> Bound:
+def _whole(bound: ZoneBound) -> ZoneBound:
     """The same bound of a difference that is a whole number."""
     limit, strict = bound
     if not isinstance(limit, int):
@@ -198,12 +198,12 @@ def _whole(bound: Bound) -> Bound:
     return (limit - 1, 0) if strict else bound
 
 
-def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound) -> None:
+def _tighten(upper: list[ZoneBound | None], size: int, x: int, y: int, bound: ZoneBound) -> None:
     """Adds a bound that leaves something, and closes the table again. What is no nearer to y by way of x is no nearer
     to anything else by way of both, as the table was closed; nor is what x is no nearer to by way of y."""
     limit, strict = bound
-    ahead: list[tuple[int, Bound]] = [(x, bound)]
-    behind: list[tuple[int, Bound]] = [(y, (0, 0))]
+    ahead: list[tuple[int, ZoneBound]] = [(x, bound)]
+    behind: list[tuple[int, ZoneBound]] = [(y, (0, 0))]
     for each in range(size):
         known = upper[each * size + x]
         if known is not None and each != x and each != y:
@@ -231,7 +231,7 @@ def _tighten(upper: list[Bound | None], size: int, x: int, y: int, bound: Bound)
                     upper[first * size + last] = _normal(found)
 
 
-def _normal(bound: Bound) -> Bound:
+def _normal(bound: ZoneBound) -> ZoneBound:
     limit, strict = bound
     return bound if type(limit) is int else (number(limit), strict)
 

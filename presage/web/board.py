@@ -43,8 +43,8 @@ class BoardEntry:
     """When it took the status it has."""
 
 
-Rows = dict[str, BoardEntry]
-Change = tuple[str, BoardEntry | None, BoardEntry | None]
+BoardRows = dict[str, BoardEntry]
+BoardChange = tuple[str, BoardEntry | None, BoardEntry | None]
 """The answer's text, how it stood before, and how it stands now; `None` where it is not in sight."""
 
 
@@ -77,7 +77,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    changes: list[Change]
+    changes: list[BoardChange]
     before: Summary
 
 
@@ -85,7 +85,7 @@ class Board:
     """The answers in sight, step by step, with a bounded memory of earlier steps."""
 
     def __init__(self, kept_changes: int = KEPT_CHANGES, kept_settled: int = KEPT_SETTLED) -> None:
-        self.rows: Rows = {}
+        self.rows: BoardRows = {}
         self.summary = Summary()
         self._kept_changes, self._kept_settled = kept_changes, kept_settled
         self._settled: dict[str, None] = {}
@@ -96,9 +96,9 @@ class Board:
 
     def apply(
         self, answers: Iterable[Answer], now: Number, facts: int = 0, late: int = 0, remembered: int | None = None
-    ) -> list[Change]:
+    ) -> list[BoardChange]:
         """Takes the answers of a step; gives what changed in sight."""
-        changes: list[Change] = []
+        changes: list[BoardChange] = []
         for answer in answers:
             changes.append(self._put(answer))
         told = len(changes)
@@ -115,7 +115,7 @@ class Board:
             self._remembered -= len(self._turns.popleft().changes)
         return changes
 
-    def _put(self, answer: Answer) -> Change:
+    def _put(self, answer: Answer) -> BoardChange:
         key = name_of(answer)
         before = self.rows.get(key)
         serial = self._serial if before is None else before.serial
@@ -140,7 +140,7 @@ class Board:
         """The earliest step that can be looked at again."""
         return self._turns[0].before.step if self._turns else self.summary.step
 
-    def past(self, step: int) -> tuple[Rows, Summary]:
+    def past(self, step: int) -> tuple[BoardRows, Summary]:
         """The answers in sight as they were after a step. The step must be one that is still remembered."""
         if not self.first_step <= step <= self.summary.step:
             raise KeyError(step)

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from presage.answers import INCONSISTENT, Answer, json_value, shown_name
+from presage.answers import INCONSISTENT, Answer, TimedInstance, json_value, shown_name
 from presage.errors import PresageError
 from presage.evidence.checker import Rejected, check
 from presage.evidence.lacking import first_lack
 from presage.evidence.proof import InputFact, Record, rules
 from presage.evidence.prove import prove
-from presage.explanations.assuming import Ground, proof_if
+from presage.explanations.assuming import proof_if
 from presage.explanations.room import with_room
 from presage.explanations.unproved import explain_unproved
 from presage.explanations.words import Printer, written
@@ -334,7 +334,7 @@ def _a_time(answer: Answer) -> Number:
     return number(Fraction(answer.start + answer.end) / 2) if answer.end is not None else answer.start + 1
 
 
-def ground(text: str) -> tuple[bool, Ground] | None:
+def ground(text: str) -> tuple[bool, TimedInstance] | None:
     """A premise in canonical text: whether it is positive, and its atom; nothing if a variable is open."""
     try:
         formula = parse_question(text, intervals=True).formula

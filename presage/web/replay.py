@@ -19,7 +19,7 @@ from presage import notices
 from presage.answers import Answer, json_value
 from presage.errors import PresageError
 from presage.model.terms import Number
-from presage.web.board import KEPT_CHANGES, Board, BoardEntry, Rows, Summary
+from presage.web.board import KEPT_CHANGES, Board, BoardEntry, BoardRows, Summary
 
 FASTEST = 0.0
 """The speed that means: as fast as possible."""
@@ -55,7 +55,7 @@ class News:
 class Feed:
     """What one page has not been told yet. Of an answer that changed often, only how it stands at last."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: BoardRows) -> None:
         self._pending: dict[str, BoardEntry | None] = dict(rows)
         self._reset = True
 
@@ -285,7 +285,7 @@ class Replay:
         with self._lock:
             yield self.board
 
-    def past(self, step: int) -> tuple[Rows, Summary]:
+    def past(self, step: int) -> tuple[BoardRows, Summary]:
         with self._lock:
             return self.board.past(step)
 

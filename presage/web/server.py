@@ -28,7 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from presage.colours import tone_for
 from presage.errors import PresageError, ProgramError
-from presage.web.board import BoardEntry, Rows
+from presage.web.board import BoardEntry, BoardRows
 from presage.web.details import Describing, Details
 from presage.web.replay import Replay
 from presage.web.single_file import recorded, single_file
@@ -175,7 +175,7 @@ class _Site:
             media_type="application/json",
         )
 
-    def _past(self, request: Request) -> tuple[Rows, Any]:
+    def _past(self, request: Request) -> tuple[BoardRows, Any]:
         given = request.query_params.get("step")
         if given is None:
             return self.replay.past(self.replay.board.summary.step)

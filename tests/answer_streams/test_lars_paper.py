@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from presage.answer_streams.streams import Facts, FiniteStream
+from presage.answer_streams.streams import FactsInTime, FiniteStream, TimedAtom
 from presage.answer_streams.windows import select
 from presage.checking import check_text
-from presage.core import Only, Rows, Seen
+from presage.core.formulas import Only, Rows, Seen
 from presage.parser import parse_question
 from presage.rewrite.lowering import Lowering
 from presage.time.points import Times
@@ -55,7 +55,7 @@ skip(ID1, ID2, X) :- gc(ID1, ID2, X), change(ID1, ID3, X), ID2 != ID3.
 
 def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -> tuple[int, int, set[Row]]:
     """What a window, or several nested ones, select at a time."""
-    facts = Facts()
+    facts = FactsInTime()
     for name, values, time in rows:
         facts.add((name, values), Times.at(time), counted=True)
     whole = selected = FiniteStream(*timeline, facts, facts)
@@ -67,7 +67,7 @@ def window_of(text: str, rows: list[Row], timeline: tuple[int, int], *at: int) -
     return selected.low, selected.high, {row for row in kept if selected.low <= row[2] <= selected.high}
 
 
-def derived(found: set[frozenset]) -> list[list[str]]:
+def derived(found: set[frozenset[TimedAtom]]) -> list[list[str]]:
     """The models as people read them."""
     return sorted(
         sorted(f"{name}({', '.join(map(str, values))})@{time}" for time, (name, values) in model) for model in found

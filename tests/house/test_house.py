@@ -28,25 +28,22 @@ ALLOWED: dict[str, set[str]] = {
     "model": {"errors", "showing", "syntax"},
     "answers": {"model", "showing"},
     "time": {"errors", "model"},
-    "analysis": {"errors", "model", "syntax", "time"},
+    "analysis": {"errors", "model", "time"},
     "kernels": {"notices", "time"},
     "core": {"errors", "model"},
     "rewrite": {"analysis", "core", "errors", "model", "syntax"},
     "plan": {"analysis", "core", "errors", "model", "rewrite", "time"},
     "engine": {"analysis", "core", "errors", "kernels", "model", "plan", "sealed", "time"},
-    "patterns": {"analysis", "core", "errors", "model", "rewrite", "support", "time"},
+    "patterns": {"analysis", "core", "model", "rewrite", "support", "time"},
     "hypothesis": {
         "answers",
         "analysis",
-        "core",
         "engine",
         "errors",
         "kernels",
         "model",
         "patterns",
-        "rewrite",
         "sealed",
-        "support",
         "time",
     },
     "io": {"analysis", "answers", "errors", "kernels", "model", "rewrite", "syntax"},
@@ -78,7 +75,7 @@ ALLOWED: dict[str, set[str]] = {
         "time",
     },
     "colours": {"answers", "model"},
-    "evidence": {"colours", "core", "errors", "model", "rewrite", "support", "time"},
+    "evidence": {"core", "errors", "model", "rewrite", "support", "time"},
     "run": {
         "analysis",
         "answer_streams",
@@ -169,7 +166,6 @@ ALLOWED: dict[str, set[str]] = {
         "analysis",
         "answers",
         "checking",
-        "colours",
         "errors",
         "io",
         "model",
@@ -179,7 +175,7 @@ ALLOWED: dict[str, set[str]] = {
         "run",
         "web",
     },
-    "testing": {"answers", "checking", "errors", "io", "languages", "model", "parser", "run"},
+    "testing": {"answers", "checking", "errors", "io", "languages", "model", "parser", "run", "time"},
     "cli": {
         "analysis",
         "answer_streams",
@@ -231,11 +227,12 @@ OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Window
 OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
 KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
 SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}
-# A public class name stands for one thing. What an author writes and what it means are both a negation, though, and the
-# model's names are the plain form of programs.
+# The public name of a type stands for one thing. What an author writes and what it means are both a negation, though,
+# and the model's names are the plain form of programs.
 TWICE = {"Not": ["presage/core/formulas.py", "presage/model/formulas.py"]}
 # A command has the name of the room that does its work, and so has a notebook's module of what it shows.
 NAMED_AFTER_ROOMS = ("cli", "notebook")
+BUILT_IN = {"bool", "bytes", "dict", "float", "frozenset", "int", "list", "object", "set", "str", "tuple", "type"}
 HEAVY = {"numba", "numpy", "pyspark", "pyarrow", "pandas", "clingo", "rich", "starlette", "uvicorn", "pygls"}
 
 
@@ -269,11 +266,76 @@ def test_imports_go_one_way(path: Path) -> None:
     assert imported(path) - {layer(path)} <= ALLOWED[layer(path)]
 
 
+def test_the_map_says_who_imports_whom() -> None:
+    drawn: dict[str, set[str]] = {room: set() for room in ALLOWED}
+    for path in modules():
+        drawn[layer(path)] |= imported(path) - {layer(path)}
+    assert drawn == ALLOWED
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_]+)(?:\.py|/)` \|.*\| ([^|]*) \|$", text.split("## Words")[0], re.MULTILINE)
+    said = {room: set(re.findall(r"`([a-z_]+)`", words)) for room, words in rows}
+    assert said == {room: others for room, others in ALLOWED.items() if not room.startswith("__")}
+
+
+def test_the_map_names_what_is_there() -> None:
+    there = [str(each) for top in ("presage", "tests", "docs", "bench") for each in (ROOT / top).rglob("*.py")]
+    text = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_/]+\.py)`", text))
+    assert {each for each in named if not any(path.endswith(f"/{each}") for path in there)} == set()
+    asked = text.split("## The questions, and where they come from")[1].split("###")[0]
+    questions = {each.name for each in (PACKAGE / "analysis").glob("[a-z]*.py")}
+    assert {each for each in questions if f"`{each}`" not in asked} == set()
+
+
 def test_the_arrows_are_no_circle() -> None:
     before: set[str] = set()
     for room, allowed in ALLOWED.items():
         assert allowed <= before, f"{room} would import what comes after it"
         before.add(room)
+
+
+def named(path: Path) -> str:
+    """What a module is imported as."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def needs_to_run(path: Path, known: set[str]) -> set[str]:
+    """The modules of the package that a module imports, inside functions too, but for what only its types name."""
+    found: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= inner & known or {node.module}
+        waiting.extend(ast.iter_child_nodes(node))
+    return (found & known) - {named(path)}
+
+
+def in_circles(needed: dict[str, set[str]]) -> set[str]:
+    """Who is needed, by way of others, by what it needs itself."""
+    found = set()
+    for start in needed:
+        reached: set[str] = set()
+        waiting = set(needed[start])
+        while waiting:
+            reached |= waiting
+            waiting = set().union(*(needed[each] for each in waiting)) - reached
+        if start in reached:
+            found.add(start)
+    return found
+
+
+def test_modules_are_no_circle() -> None:
+    """Neither at the start nor in functions: only a language whose terms hold formulas, and these terms, is one."""
+    known = {named(path): path for path in modules()}
+    left = in_circles({name: needs_to_run(path, set(known)) for name, path in known.items()})
+    assert {name.rpartition(".")[0] for name in left} == {"presage.model", "presage.parser"}
+    assert {name.rpartition(".")[2] for name in left} == {"formulas", "functions", "terms", "time", "windows"}
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -315,13 +377,41 @@ def test_modules_say_why_they_exist(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) < 450, "a module fits a few screens"
 
 
-def test_a_class_name_stands_for_one_thing() -> None:
+def test_the_name_of_a_type_stands_for_one_thing() -> None:
+    """Of a class, an alias or a type variable; one letter may stand for any type."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in modules():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):  # also in functions and conditions
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(str(path.relative_to(ROOT)))
+            name = node.name if isinstance(node, ast.ClassDef) else alias(node)
+            if name and len(name) > 1 and not name.startswith("_"):
+                found[name].append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == TWICE
+
+
+def alias(node: ast.AST) -> str | None:
+    """What is given another name there, if it is a type."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+            name[0].isupper() and not name.isupper() and is_type(value)
+        ):
+            return name
+        case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):
+            return name
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Name(id="TypeVar" | "NewType"))):
+            return name
+    return None
+
+
+def is_type(value: ast.expr) -> bool:
+    """Whether an expression reads as one: the name of a class, with what is in brackets, or several to choose from."""
+    match value:
+        case ast.Subscript(value=of):
+            return is_type(of)
+        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
+            return is_type(left) and (is_type(right) or isinstance(right, ast.Constant))
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in BUILT_IN or (name[0].isupper() and not name.isupper())
+    return False
 
 
 def test_modules_of_one_name_are_in_the_glossary() -> None:

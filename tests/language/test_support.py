@@ -1,4 +1,4 @@
-"""One table, one suite: each construct of `presage/support.py` on each engine that the table names.
+"""One table, one suite: each construct of `docs/constructs.py` on each engine that the table names.
 
 What is confirmed is what the naive evaluator of `tests/oracle` entails, alone and in a plain run: all rows that share a
 timeline are one program, and each is one of its own. What the table says is missing is refused in the table's words.
@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 import presage
+from docs.constructs import CONSTRUCTS, ENGINES, Construct, gap
 from docs.support_reference import PAGE, reference
 from presage.checking import check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.run.schedule import steps
-from presage.support import CONSTRUCTS, ENGINES, NO_PATTERNS, NOT_EXPLAINED, Construct, gap
+from presage.support import NO_PATTERNS, NOT_EXPLAINED
 from tests.oracle import evaluate
 
 END = 9
@@ -131,7 +132,7 @@ def entailed(chosen: list[tuple[str, Construct]], timeline: str) -> Said:
     report = check_text(text)
     assert report.ok and report.findings is not None, report.problems
     subject = report.findings.subject
-    model = evaluate(subject.program, given(timeline), [], end=UNTIL, timeline=timeline)  # type: ignore[arg-type]
+    model = evaluate(subject.program, given(timeline), [], end=UNTIL, timeline=timeline)
     for name, arguments in model:
         moments = {at for each in model.intervals(name, *arguments) for at in sampled(*each)}
         if timeline == "discrete":

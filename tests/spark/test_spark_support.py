@@ -1,4 +1,4 @@
-"""Every construct of `presage/support.py` on a real Spark, in batch and as a stream, against the naive evaluator.
+"""Every construct of `docs/constructs.py` on a real Spark, in batch and as a stream, against the naive evaluator.
 
 All rows that share a timeline are one program, as in `tests/language/test_support.py`; those with programs of their own
 run by other engines, and have batch runs of theirs.
@@ -16,7 +16,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import presage
-from presage.support import CONSTRUCTS, Construct
+from docs.constructs import CONSTRUCTS, Construct
 from tests.conftest import skip_without_spark
 from tests.language.test_support import APART, INPUTS, UNTIL, Said, entailed, given, program_of, rows, said
 
@@ -46,7 +46,7 @@ def table(name: str, timeline: str, low: int = 0, high: int = UNTIL) -> Any:
 
 
 def told(answers: Any, timeline: str) -> Said:
-    from presage.spark.pipeline.sinks import lines_of
+    from presage.spark.pipeline.reread import lines_of
 
     return said(list(lines_of(answers)), timeline == "discrete")
 

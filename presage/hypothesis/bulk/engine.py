@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from presage.engine.many_steps import Coming
-from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.fitting import PatternShape, QueryShape
-from presage.hypothesis.bulk.table import STATUS, AnswerRows, Ints, MatchTable
+from presage.hypothesis.bulk.table import STATUS, AnswerRows, MatchTable
 from presage.hypothesis.engine import AnswerChange, AnswerState
 from presage.hypothesis.ways import Way as ShownWay
 from presage.kernels import matches
-from presage.model.values import Value
+from presage.kernels.arrays import Ints, Ints32
+from presage.model.terms import Value
 from presage.patterns.literals import Lit
 from presage.patterns.premises import Fixed
 from presage.sealed import Arrays, need
@@ -27,8 +27,8 @@ from presage.sealed import Arrays, need
 FEW_SYMBOLS = 10_000
 """Below so many constants it is not worth looking which are still used."""
 
-Values = list[Value | None]
-Arrivals = dict[str, list[tuple[Symbols32, Ints]]]
+ConstantsByNumber = list[Value | None]
+Arrivals = dict[str, list[tuple[Ints32, Ints]]]
 """Facts by predicate: arguments and times."""
 
 
@@ -47,7 +47,7 @@ class Bulk:
         self.most_symbols = FEW_SYMBOLS
         self.now: int | None = None
 
-    def take(self, name: str, columns: Sequence[Symbols32], times: Ints) -> None:
+    def take(self, name: str, columns: Sequence[Ints32], times: Ints) -> None:
         """Facts of the coming step by columns: the numbers of the arguments."""
         if self.wants(name) and len(times):
             rows = np.column_stack(columns) if columns else np.zeros((len(times), 1), np.int32)
@@ -132,7 +132,7 @@ class Bulk:
         """Gives back the numbers of constants but for those used, and those of facts that are kept for others."""
         self.symbols.keep_only(np.concatenate([used, *(rows.ravel() for rows in self._kept_rows())]))
 
-    def _kept_rows(self) -> Iterator[Symbols32]:
+    def _kept_rows(self) -> Iterator[Ints32]:
         return (rows for _, arrivals in self.recent for parts in arrivals.values() for rows, _ in parts)
 
     @property
@@ -211,7 +211,7 @@ def _last(arrivals: Arrivals) -> int:
     return max(int(times.max()) for parts in arrivals.values() for _, times in parts)
 
 
-def changes(rows: AnswerRows, values: Values) -> Iterator[AnswerChange]:
+def changes(rows: AnswerRows, values: ConstantsByNumber) -> Iterator[AnswerChange]:
     """Rows as the general engine would tell of them."""
     numbered = _numbered(rows.shape)
     for status, bits, key in zip(rows.status.tolist(), rows.bits.tolist(), rows.keys.tolist(), strict=True):

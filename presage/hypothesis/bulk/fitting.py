@@ -16,8 +16,7 @@ from presage.hypothesis.engine import Hypotheses
 from presage.model.delays import delay_of
 from presage.model.formulas import Comparison
 from presage.model.statements import Input
-from presage.model.terms import Number
-from presage.model.values import Value
+from presage.model.terms import Number, Value
 from presage.patterns.premises import START, Fixed, Pattern, Premise
 from presage.time.bounds import COUNTABLE
 

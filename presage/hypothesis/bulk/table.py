@@ -18,10 +18,10 @@ from presage.engine.many_steps import Coming
 from presage.engine.symbols import Symbols
 from presage.hypothesis.bulk.fitting import FAR, Check, PatternShape, PremisePart, QueryShape
 from presage.kernels import matches, wakes
+from presage.kernels.arrays import Ints
 from presage.kernels.hashing import EMPTY
 from presage.patterns.premises import Fixed
 
-Ints = npt.NDArray[np.int64]
 STATUS = {
     matches.POSSIBLE: "possible",
     matches.UNSUPPORTED: "unsupported",

@@ -11,19 +11,18 @@ from presage.hypothesis.courses.entering import enter
 from presage.hypothesis.courses.splitting import hears, split
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Told
-from presage.model.terms import Number
-from presage.model.values import Value
+from presage.model.terms import Number, Value
 
 if TYPE_CHECKING:
-    from presage.hypothesis.courses.engine import Courses, Given
+    from presage.hypothesis.courses.engine import Courses, GivenStretch
 
 
-def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: dict[Any, Told]) -> None:
+def adopt(courses: Courses, now: Number | None, facts: Iterable[GivenStretch], told: dict[Any, Told]) -> None:
     """Takes what was known and told of individuals, at the time of the last step."""
     courses.now = now
     if now is None:
         return
-    known: dict[tuple[Value, ...], tuple[list[Given], dict[Any, Told]]] = {}
+    known: dict[tuple[Value, ...], tuple[list[GivenStretch], dict[Any, Told]]] = {}
     for fact in facts:
         known.setdefault(courses.key_of(fact[0], fact[1]), ([], {}))[0].append(fact)
     for (name, row), each in told.items():
@@ -46,7 +45,9 @@ def adopt(courses: Courses, now: Number | None, facts: Iterable[Given], told: di
             _fill(courses, courses.people.begin(row, courses.in_parts(at), asked), entered, now)
 
 
-def _entered(courses: Courses, now: Number, key: Any, facts: list[Given], told: dict[Any, Told]) -> list[Any] | None:
+def _entered(
+    courses: Courses, now: Number, key: Any, facts: list[GivenStretch], told: dict[Any, Told]
+) -> list[Any] | None:
     """An individual, and the answers that go on by themselves, as they are entered; `None` if it is too much."""
     known = courses.grouping.constants, courses.kinds.too_great
     if not courses.tracer.splits or not any(each.at for each in told.values()):
@@ -79,7 +80,9 @@ def _fill(courses: Courses, row: int, entered: Any, now: Number) -> None:
         people.wait_too(row)
 
 
-def give_away(engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]) -> tuple[list[Given], dict[Any, Told]]:
+def give_away(
+    engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]
+) -> tuple[list[GivenStretch], dict[Any, Told]]:
     """Forgets what the engine over zones knows of some, and says what it was."""
     engine.judged.clear()
     rows = [(name, row) for name, known in engine.memory.facts.items() for row in known if is_theirs(name, row)]

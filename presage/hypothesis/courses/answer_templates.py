@@ -12,7 +12,7 @@ from presage.hypothesis.courses.comparing_texts import HOLES
 from presage.hypothesis.courses.shapes import KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Sum, Trace, Untraceable, total_of
 
-Part = str | Sum | Ref
+TemplatePart = str | Sum | Ref
 """Of a text: written as it is, or to be put in."""
 
 
@@ -65,10 +65,10 @@ class Templates:
             "confidence": None if factors is None else Chance.of(factors),
         }
 
-    def _text(self, text: str) -> tuple[Part, ...]:
+    def _text(self, text: str) -> tuple[TemplatePart, ...]:
         return tuple(self._parts(text))
 
-    def _parts(self, text: str) -> Iterator[Part]:
+    def _parts(self, text: str) -> Iterator[TemplatePart]:
         done = 0
         for found in HOLES.finditer(text):
             if found.start() > done:

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.shapes import KEY, VALUE, ArrivingFact, CourseShape, Ref
 from presage.kernels import courses as kernel
+from presage.kernels.arrays import Ints
 from presage.model.terms import Number, number
-
-Ints = Any
 
 
 @dataclass(slots=True)

@@ -34,12 +34,11 @@ from presage.hypothesis.ranges.told import Change, Told
 from presage.kernels import course_arrays as arrays
 from presage.kernels import course_steps as steps
 from presage.kernels import courses as kernel
-from presage.model.terms import Number, number
-from presage.model.values import Value
+from presage.kernels.arrays import Ints, Ints32
+from presage.model.terms import Number, Value, number
 from presage.time.stretches import Stretch
 
-Ints = Any
-Given = tuple[str, tuple[Value, ...], Stretch]
+GivenStretch = tuple[str, tuple[Value, ...], Stretch]
 MOST_ARRIVALS = 6
 """To whom more happens at once, it happens to nobody else."""
 MOST_OUTCOMES = 4_000
@@ -72,7 +71,7 @@ class Courses:
         self.newcomers = Newcomers(self.people, self.kinds, StaticFacts(direct, grouping) if grouping.tables else None)
         self.rooms = Rooms(self.people)
         self.stands = np.zeros(arrays.STANDS, np.int64)
-        self.arriving: list[tuple[str, Sequence[Ints], Ints, Ints]] = []
+        self.arriving: list[tuple[str, Sequence[Ints32], Ints, Ints]] = []
         self.now: Number | None = None
         self.spent = 0
         """What was spent on learning so far, beyond what it was good for, in steps of one individual."""
@@ -82,7 +81,7 @@ class Courses:
 
     # -- facts ------------------------------------------------------------------------------------
 
-    def take(self, name: str, columns: Sequence[Ints], times: Ints, places: Ints | None = None) -> None:
+    def take(self, name: str, columns: Sequence[Ints32], times: Ints, places: Ints | None = None) -> None:
         """Facts of the coming steps by columns: the numbers of the arguments, the times in parts, and at which of the
         steps they come; without that, at the next."""
         if name in self.kinds.listening and len(times):
@@ -112,7 +111,7 @@ class Courses:
 
     # -- steps ------------------------------------------------------------------------------------
 
-    def step(self, now: Number, stretches: Sequence[Given] = ()) -> tuple[list[ToldRows], list[Change]]:
+    def step(self, now: Number, stretches: Sequence[GivenStretch] = ()) -> tuple[list[ToldRows], list[Change]]:
         """What changes by the facts taken since the last step, and by the time. Who has facts over stretches of time
         goes by itself."""
         for name, row, _ in stretches:
@@ -128,7 +127,7 @@ class Courses:
         return found
 
     def _walk(
-        self, when: Sequence[Number] | Ints, until: Number, stretches: Sequence[Given] | None
+        self, when: Sequence[Number] | Ints, until: Number, stretches: Sequence[GivenStretch] | None
     ) -> tuple[list[ToldRows], list[tuple[Number, list[Change]]]]:
         """Takes the steps at some times. Without `stretches`, not even empty ones, also those between them at which
         something changes by itself."""
@@ -307,7 +306,7 @@ class Courses:
             if coming is not None:
                 self.kinds.moved(coming.given, coming.numbers)
 
-    def _beside(self, coming: arrays.ComingFacts) -> Iterator[Given]:
+    def _beside(self, coming: arrays.ComingFacts) -> Iterator[GivenStretch]:
         """The facts of the last step for those who go by themselves."""
         step = int(self.stands[arrays.STEP]) - 1
         if step < 0 or coming.steps[step] != self.stands[arrays.THEN]:
@@ -328,7 +327,7 @@ class Courses:
                         row.append(ref.what)
             yield kind.predicate, tuple(row), line.point(self._time(int(coming.times[fact])))
 
-    def _concrete(self, row: int) -> tuple[list[Given], dict[Any, Told]]:
+    def _concrete(self, row: int) -> tuple[list[GivenStretch], dict[Any, Told]]:
         """What is known and told of an individual, with its times and values."""
         shape, value = self.automaton.shapes[int(self.people.shapes[row])], self.symbols.value
         return written_out(
@@ -419,6 +418,6 @@ class Courses:
             if not self.people.is_direct[found]:
                 self._hand_over(found)
 
-    def known(self) -> tuple[list[Given], dict[Any, Told]]:
+    def known(self) -> tuple[list[GivenStretch], dict[Any, Told]]:
         """What is known and told of all individuals."""
         return merged(map(self._concrete, np.flatnonzero(self.people.shapes[: self.people.size] != 0).tolist()))

@@ -13,10 +13,10 @@ from presage.hypothesis.courses.shapes import (
     OPEN,
     VALUE,
     CourseShape,
-    Cut,
     Focus,
     Ref,
     Remembered,
+    ShapeCut,
     ToldOf,
 )
 from presage.hypothesis.ranges.told import Standing, Told
@@ -76,15 +76,15 @@ class Entering:
             self.values.append(value)
         return Ref(VALUE, self.values.index(value))
 
-    def _cut(self, cut: Any, is_last: bool) -> Cut:
+    def _cut(self, cut: Any, is_last: bool) -> ShapeCut:
         at, after = cut
         if isinstance(at, float):
-            return Cut(-1, None, int(is_last))
+            return ShapeCut(-1, None, int(is_last))
         if not self.times:
             self.times.append(at)
         before = [each for each in self.times if each <= at]
         base = max(before) if before else min(self.times)
-        return Cut(self.times.index(base), at - base, after)
+        return ShapeCut(self.times.index(base), at - base, after)
 
 
 def enter(
@@ -111,7 +111,7 @@ def written_out(
 ) -> tuple[list[Any], dict[Any, Told]]:
     """What is known and told of an individual, with its times and values: facts, and what was told."""
 
-    def cut(known: Cut) -> Any:
+    def cut(known: ShapeCut) -> Any:
         if known.offset is None:
             return ENDLESS if known.after else BEGINNING
         return number((0 if known.slot < 0 else times[known.slot]) + known.offset), known.after

@@ -11,18 +11,17 @@ from math import inf
 from typing import Any
 
 from presage.hypothesis.ranges.engine import Ranges
-from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Variable
-from presage.model.values import Value
+from presage.model.terms import Arithmetic, Constant, Negative, Number, Term, Value, Variable
 from presage.patterns.premises import Fixed
 from presage.patterns.zoned import OWN, Counted, Moment, Need, RangePattern
 
-Places = dict[str, int]
+KeyPlaces = dict[str, int]
 """At which place of each predicate, and of the answers of each query, a part of the key stands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    columns: tuple[Places, ...]
+    columns: tuple[KeyPlaces, ...]
     """One for each part of the key."""
     constants: tuple[Value, ...]
     """All values that the patterns name."""
@@ -42,7 +41,7 @@ def grouping(engine: Ranges) -> Grouping | None:
     patterns = engine.patterns
     if engine.everybody or not all(_is_plain(each, engine) for found in patterns.values() for each in found):
         return None
-    columns: list[Places] = []
+    columns: list[KeyPlaces] = []
     first = next((found[0] for name in engine.asked for found in [patterns[name]] if found), None)
     if first is None or not first.literals:
         return None
@@ -122,7 +121,7 @@ def _factor(term: Term) -> float:
             return inf
 
 
-def _comes_of_facts(name: str, pattern: RangePattern, columns: Sequence[Places]) -> bool:
+def _comes_of_facts(name: str, pattern: RangePattern, columns: Sequence[KeyPlaces]) -> bool:
     """Whether no answer comes of static facts and of what does not arrive alone: some of the key is known by facts."""
     if not pattern.absences:
         return True
@@ -149,10 +148,10 @@ def _in_all(pattern: RangePattern) -> set[int]:
     return found - {slot for each in pattern.conditions for slot in each.slots}
 
 
-def _assigned(engine: Ranges, first: RangePattern, slot: int) -> Places | None:
+def _assigned(engine: Ranges, first: RangePattern, slot: int) -> KeyPlaces | None:
     """The places of a part of the key, if it is that slot of one pattern."""
     rest = [(name, each) for name, found in engine.patterns.items() for each in found]
-    places: Places = {}
+    places: KeyPlaces = {}
     owner = next(name for name, each in rest if each is first)
     for choice in _choices(owner, first, slot, places):
         found = _completed([each for each in rest if each[1] is not first], choice)
@@ -161,7 +160,7 @@ def _assigned(engine: Ranges, first: RangePattern, slot: int) -> Places | None:
     return None
 
 
-def _completed(rest: list[tuple[str, RangePattern]], places: Places) -> Places | None:
+def _completed(rest: list[tuple[str, RangePattern]], places: KeyPlaces) -> KeyPlaces | None:
     if not rest:
         return places
     # Those first of which most is known.
@@ -175,11 +174,11 @@ def _completed(rest: list[tuple[str, RangePattern]], places: Places) -> Places |
     return None
 
 
-def _known(name: str, pattern: RangePattern, places: Places) -> int:
+def _known(name: str, pattern: RangePattern, places: KeyPlaces) -> int:
     return (name in places) + sum(each.predicate in places for each in pattern.literals)
 
 
-def _choices(name: str, pattern: RangePattern, slot: int, places: Places) -> Iterator[Places]:
+def _choices(name: str, pattern: RangePattern, slot: int, places: KeyPlaces) -> Iterator[KeyPlaces]:
     """The ways to have a slot at the same place of each predicate."""
     found = dict(places)
     atoms = [(each.predicate, each.arguments) for each in pattern.literals]

@@ -7,15 +7,13 @@ belong to `presage.kernels.course_steps`, which takes the steps; this class give
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
 from presage.kernels import course_arrays as arrays
 from presage.kernels import courses as kernel
 from presage.kernels import wakes
-
-Ints = Any
+from presage.kernels.arrays import Flags, Ints, Ints32
 
 
 class Individuals:
@@ -58,7 +56,7 @@ class Individuals:
     def arrays(self) -> arrays.People:
         return arrays.People(*(getattr(self, name) for name in arrays.People._fields))
 
-    def rows_of(self, keys: Ints, welcome: Callable[[Ints], None]) -> Ints:
+    def rows_of(self, keys: Ints32, welcome: Callable[[Ints], None]) -> Ints:
         """Their rows; those that are new are welcomed."""
         found = np.empty(len(keys), np.int64)
         kernel.find_rows(self.slots, self.keys, keys, found)
@@ -77,7 +75,7 @@ class Individuals:
             welcome(taken)
         return found
 
-    def _clear(self, rows: Ints) -> None:
+    def _clear(self, rows: Ints | slice) -> None:
         self.shapes[rows] = 0
         self.wakes[rows] = self.forgets[rows] = kernel.NEVER
         self.first[rows] = self.next[rows] = self.before[rows] = self.owner[rows] = -1
@@ -109,17 +107,18 @@ class Individuals:
         return found
 
     @property
-    def of_keys(self) -> Ints:
+    def of_keys(self) -> Flags:
         """Who is the individual of a key."""
-        found = self.owner[: self.size] < 0
+        found: Flags = self.owner[: self.size] < 0
         found[self.free[: self.free_count]] = False
         return found
 
     @property
-    def _idle(self) -> Ints:
+    def _idle(self) -> Flags:
         """Of whom nothing is known."""
         some = slice(self.size)
-        return (self.shapes[some] == 0) & ~self.is_direct[some] & (self.first[some] < 0) & (self.owner[some] < 0)
+        idle: Flags = (self.shapes[some] == 0) & ~self.is_direct[some] & (self.first[some] < 0) & (self.owner[some] < 0)
+        return idle
 
     def make_room(self, more: int, but: Ints) -> None:
         """Whoever is idle makes room for so many, but for some who are wanted."""
@@ -170,7 +169,7 @@ class Individuals:
             more = ((0, 0), (0, values - self.values.shape[1]))
             self.values, self.numbers = np.pad(self.values, more), np.pad(self.numbers, more)
 
-    def give_static(self, row: int, kinds: Sequence[int], values: Sequence[Ints], numbers: Sequence[Ints]) -> None:
+    def give_static(self, row: int, kinds: Sequence[int], values: Sequence[Ints32], numbers: Sequence[Ints]) -> None:
         """The static facts of one of them, with their values."""
         most, wide = self.static_values.shape[1:]
         more, wider = max(0, len(kinds) - most), max(0, max(map(len, values), default=0) - wide)

@@ -23,7 +23,7 @@ from presage.errors import PresageError
 from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.lessons import Lessons, Situation, all_lessons
-from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape, Cut, Focus, Ref, Remembered, ToldOf
+from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape, Focus, Ref, Remembered, ShapeCut, ToldOf
 from presage.hypothesis.courses.symbolic import Sum, SymbolCondition
 from presage.hypothesis.courses.tracing import Anchor, Spawn, TracedStep
 from presage.hypothesis.ranges.confidence import Factor
@@ -36,7 +36,7 @@ MOST_FILES = 200
 TUPLE, LIST, MAPPING, FRACTION = -1, -2, -3, -4
 """What the first item of a list in JSON says it is; others are places among `PARTS`."""
 PARTS: tuple[type[Any], ...] = (
-    Situation, TracedStep, Template, Spawn, Anchor, CourseShape, Remembered, ToldOf, Focus, ArrivingFact, Ref, Cut,
+    Situation, TracedStep, Template, Spawn, Anchor, CourseShape, Remembered, ToldOf, Focus, ArrivingFact, Ref, ShapeCut,
     Sum, SymbolCondition, Chance, Factor,
 )  # fmt: skip
 _place_of = {part: place for place, part in enumerate(PARTS)}

@@ -17,9 +17,8 @@ from presage.hypothesis.courses.name_order import NameOrder
 from presage.hypothesis.courses.shapes import CONSTANT, KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Untraceable
 from presage.kernels import courses as kernel
+from presage.kernels.arrays import Ints, Ints32
 from presage.patterns.premises import Fixed
-
-Ints = Any
 
 
 @dataclass(slots=True)
@@ -60,7 +59,7 @@ class Kinds:
         self.static: dict[tuple[str, tuple[Ref, ...]], int] = {}
         self.listening = {name: self._listening(name) for name in grouping.literals}
 
-    def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints], Ints, Ints]]) -> Any:
+    def sorted_out(self, arriving: Sequence[tuple[str, Sequence[Ints32], Ints, Ints]]) -> Any:
         """Facts by columns, with the step of each, as keys, kinds, times, steps and values; `None` if nobody asks for
         them."""
         parts = []
@@ -158,13 +157,13 @@ class Kinds:
             for place, each in enumerate(arguments)
         )
 
-    def _codes(self, column: Ints) -> Ints:
+    def _codes(self, column: Ints32) -> Ints32:
         if len(self.constant_codes) < len(self.symbols.values):
             self.constant_codes = np.zeros(2 * len(self.symbols.values), np.int32)
             self.constant_codes[self.constants] = np.arange(1, len(self.constants) + 1)
         return self.constant_codes[column]
 
-    def numbers_of(self, given: Ints) -> Ints:
+    def numbers_of(self, given: Ints | Ints32) -> Ints:
         """What values are as numbers, in millionths; those that are none, or too fine, are not. Where the order of
         names matters they are numbers in this order."""
         if not given.shape[1] or not len(given):
@@ -210,7 +209,7 @@ class Kinds:
     def _name_number(self, value: Any) -> int:
         return kernel.NEVER if self.names is None or not isinstance(value, str) else self.names.numbers[value]
 
-    def moved(self, values: Ints, numbers: Ints) -> None:
+    def moved(self, values: Ints32, numbers: Ints) -> None:
         """Puts the numbers that names have now in the place of those they had."""
         are_names = (numbers == kernel.NEVER) | (numbers < kernel.NAMES_END)
         numbers[are_names] = self.numbers_of(values[are_names].reshape(-1, 1)).ravel()

@@ -15,7 +15,7 @@ from presage.hypothesis.courses.symbolic import Sum
 from presage.model.printer import show_number
 from presage.model.terms import Number, Variable, number
 
-Values = Sequence[Any]
+ShownValues = Sequence[Any]
 
 
 class Instance:
@@ -28,7 +28,7 @@ class Instance:
         numbers: Sequence[int],
         given: Sequence[int],
         key: Sequence[int],
-        values: Values,
+        values: ShownValues,
         per_unit: int,
         chances: Chances,
     ) -> None:
@@ -102,7 +102,7 @@ class Instance:
         )
 
 
-def answers(rows: ToldRows, values: Values, chances: Chances) -> Iterator[Answer]:
+def answers(rows: ToldRows, values: ShownValues, chances: Chances) -> Iterator[Answer]:
     for outcome, numbers, given, key in zip(
         rows.outcomes.tolist(), rows.vectors.tolist(), rows.values.tolist(), rows.keys.tolist(), strict=True
     ):

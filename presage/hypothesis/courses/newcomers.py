@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from presage.hypothesis.courses.individuals import Individuals
 from presage.hypothesis.courses.kinds import Kinds
 from presage.hypothesis.courses.static_facts import StaticFacts
-
-Ints = Any
+from presage.kernels.arrays import Flags, Ints, Ints32
 
 
 class Newcomers:
@@ -18,7 +15,7 @@ class Newcomers:
         self.people, self.kinds, self.static_facts = people, kinds, static_facts
         self.changes = 0 if static_facts is None else static_facts.statics.changes
 
-    def rows_of(self, keys: Ints) -> Ints:
+    def rows_of(self, keys: Ints32) -> Ints:
         """The individuals of some keys."""
         return self.people.rows_of(keys, self._welcome)
 
@@ -29,9 +26,9 @@ class Newcomers:
                 if not self._has_looked_up(row):
                     self.people.is_direct[row] = True
 
-    def _is_odd(self, keys: Ints) -> Ints:
+    def _is_odd(self, keys: Ints32) -> Flags:
         """Whose key is a constant of the program, or the same twice: nobody else is like them."""
-        odd = np.isin(keys, self.kinds.constants).any(axis=1)
+        odd: Flags = np.any(np.isin(keys, self.kinds.constants), axis=1)
         for first in range(keys.shape[1]):
             for second in range(first):
                 odd |= keys[:, first] == keys[:, second]

@@ -22,7 +22,7 @@ class Ref(NamedTuple):
     what: Any
 
 
-class Cut(NamedTuple):
+class ShapeCut(NamedTuple):
     """A cut of the time line at one of the individual's times, so much later; `slot` −1 is a fixed time."""
 
     slot: int
@@ -35,8 +35,8 @@ class Remembered(NamedTuple):
 
     predicate: str
     row: tuple[Ref, ...]
-    first: Cut
-    last: Cut
+    first: ShapeCut
+    last: ShapeCut
 
 
 class ToldOf(NamedTuple):
@@ -44,17 +44,17 @@ class ToldOf(NamedTuple):
 
     asked: str
     arguments: tuple[Ref, ...]
-    at: tuple[tuple[Cut, str], ...]
+    at: tuple[tuple[ShapeCut, str], ...]
     """Times, with what was told of them."""
     open: str | None
-    confirmed: tuple[tuple[Cut, Cut], ...]
+    confirmed: tuple[tuple[ShapeCut, ShapeCut], ...]
 
 
 class Focus(NamedTuple):
     """The one time of answers of which something is known."""
 
     asked: str
-    at: Cut
+    at: ShapeCut
     hears: tuple[str, ...]
     """The inputs whose facts may change something."""
 

@@ -18,7 +18,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from presage.hypothesis.courses.superfluous import forget_superfluous, is_single
-from presage.hypothesis.ranges.engine import Key, Ranges
+from presage.hypothesis.ranges.engine import AnswersKey, Ranges
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.ranges.told import Standing, Told, beyond, inside
 from presage.model.terms import number
@@ -61,13 +61,13 @@ def _may_be_one(pattern: RangePattern, first: Need, second: Need) -> bool:
     return not pattern.zone.within([(base, other, (apart, 0)), (other, base, (-apart, 0))]).empty
 
 
-def hears(engine: Ranges, key: Key) -> tuple[str, ...]:
+def hears(engine: Ranges, key: AnswersKey) -> tuple[str, ...]:
     """The inputs whose facts may change something about an answer."""
     return tuple(sorted({need.predicate for piece in engine.pieces(key) for need in piece.needs}))
 
 
 class Split(NamedTuple):
-    answers: list[tuple[Key, Any, Ranges]]
+    answers: list[tuple[AnswersKey, Any, Ranges]]
     """Each with its time, and an engine that knows it alone."""
     repeated: list[Evidence]
     """Facts that the owner remembers as long as they may come again: until then the answers remember them too."""
@@ -100,7 +100,7 @@ def split(engine: Ranges, make: Callable[[], Ranges], now: Any) -> Split:
     return found
 
 
-def _forget_spoken_for(engine: Ranges, key: Key, points: list[Any], now: Any) -> list[Evidence]:
+def _forget_spoken_for(engine: Ranges, key: AnswersKey, points: list[Any], now: Any) -> list[Evidence]:
     """Forgets the facts that speak for answers at some times, and for no others, unless their absence is asked for;
     gives those that may come again, and would seem to be missing."""
     negated = {each.predicate for found in engine.patterns.values() for pattern in found for each in pattern.absences}

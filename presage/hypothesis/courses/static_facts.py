@@ -8,15 +8,15 @@ from typing import Any
 
 from presage.hypothesis.courses.fitting import Grouping
 from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.statics import Row, StaticRows
-from presage.model.values import Value
+from presage.hypothesis.statics import StaticRows
+from presage.model.terms import Value, Values
 from presage.patterns.premises import Fixed, Lookup
 from presage.patterns.zoned import RangePattern
 
 MOST_STATIC = 8
 """Who has more of them is like nobody else."""
-StaticFact = tuple[str, Row]
-Bound = dict[int, Value]
+StaticFact = tuple[str, Values]
+BoundSlots = dict[int, Value]
 
 
 class StaticFacts:
@@ -33,7 +33,7 @@ class StaticFacts:
         """In an order that is the same for all that are alike; `None` if there are too many."""
         found: dict[StaticFact, None] = {}
         for slots, lookups in self.patterns:
-            bound: list[Bound] = [dict(zip(slots, key, strict=True))]
+            bound: list[BoundSlots] = [dict(zip(slots, key, strict=True))]
             for lookup in lookups:
                 more = []
                 for known in bound:
@@ -46,12 +46,12 @@ class StaticFacts:
                     bound = more
         return list(found)
 
-    def _rows(self, lookup: Lookup, known: Bound) -> Iterator[Row]:
+    def _rows(self, lookup: Lookup, known: BoundSlots) -> Iterator[Values]:
         given = [each.value if isinstance(each, Fixed) else known.get(each) for each in lookup.arguments]
         yield from self.statics.rows(lookup.predicate, given)
 
 
-def _values(lookup: Lookup, row: Row) -> Bound:
+def _values(lookup: Lookup, row: Values) -> BoundSlots:
     return {each: value for each, value in zip(lookup.arguments, row, strict=True) if not isinstance(each, Fixed)}
 
 

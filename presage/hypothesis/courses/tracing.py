@@ -19,10 +19,10 @@ from presage.hypothesis.courses.shapes import (
     VALUE,
     ArrivingFact,
     CourseShape,
-    Cut,
     Focus,
     Ref,
     Remembered,
+    ShapeCut,
     ToldOf,
 )
 from presage.hypothesis.courses.splitting import hears, settled_at, split
@@ -222,7 +222,7 @@ class Tracer:
             engine.now = engine.since = then
             return
 
-        def cut(known: Cut) -> Any:
+        def cut(known: ShapeCut) -> Any:
             if known.offset is None:
                 return ENDLESS if known.after else BEGINNING
             base = 0 if known.slot < 0 else symbols[known.slot]
@@ -332,17 +332,17 @@ class _Leaving:
             return Ref(VALUE, self.values.setdefault(ref.what, len(self.values)))
         return ref
 
-    def _cut(self, cut: Any, is_last: bool) -> Cut:
+    def _cut(self, cut: Any, is_last: bool) -> ShapeCut:
         at, after = cut
         if isinstance(at, float):
-            return Cut(-1, None, int(is_last))
+            return ShapeCut(-1, None, int(is_last))
         if not isinstance(at, _Symbolic):
-            return Cut(-1, at, after)
+            return ShapeCut(-1, at, after)
         if len(at.terms) != 1 or at.terms[0][1] != 1:
             raise Untraceable("a time that is worked out of several")
         symbol = at.terms[0][0]
         slot, offset = self.slots.setdefault(symbol, (len(self.slots), at.constant))
-        return Cut(slot, at.constant - offset, after)
+        return ShapeCut(slot, at.constant - offset, after)
 
 
 MOST_ANCHORS = 62

@@ -17,7 +17,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from presage.hypothesis.engine import NOTHING, AnswerState
 from presage.hypothesis.grid.fitting import Layout, NodePattern
-from presage.hypothesis.grid.world import Atom, Fact, IndividualWorld, JudgedRule
+from presage.hypothesis.grid.world import CellFact, IndividualWorld, JudgedRule, NodeAtTime
 from presage.hypothesis.ways import Way, minimal_ways
 from presage.patterns.literals import Lit
 
@@ -25,17 +25,17 @@ MOST_COURSES = 100_000
 MOST_COMMONS = 1_000
 """So many are remembered; then all are found anew."""
 
-Arrivals = frozenset[Fact]
+ArrivedCells = frozenset[CellFact]
 
 
 class Content(NamedTuple):
     """What is known and was told of an individual; times count from now."""
 
-    facts: frozenset[Fact] = frozenset()
-    decided: frozenset[tuple[Atom, bool]] = frozenset()
-    told: frozenset[tuple[Atom, int]] = frozenset()
+    facts: frozenset[CellFact] = frozenset()
+    decided: frozenset[tuple[NodeAtTime, bool]] = frozenset()
+    told: frozenset[tuple[NodeAtTime, int]] = frozenset()
     """Answers that have a line of their own, with the number of the state last told; 0 if none was."""
-    looked: frozenset[Atom] = frozenset()
+    looked: frozenset[NodeAtTime] = frozenset()
     """Answers further ahead than time alone would bring into sight."""
 
 
@@ -54,7 +54,7 @@ class Course:
     place: int
     """The number of the content it leads to."""
     changes: tuple[ToldChange, ...]
-    apart: dict[Atom, tuple[int, bool]]
+    apart: dict[NodeAtTime, tuple[int, bool]]
     """For answers about everybody: the rules, as bits, of which the individual is an exception, and whether it has a
     certain piece of its own."""
 
@@ -65,7 +65,7 @@ class Common:
 
     place: int
     world: IndividualWorld
-    lines: dict[Atom, list[JudgedRule]]
+    lines: dict[NodeAtTime, list[JudgedRule]]
     """By answer."""
 
 
@@ -132,7 +132,7 @@ class CourseTable:
         known = self.commons.get(key, now)
         if known is None:
             world = self._world(self.contents[place], frozenset(), passed, now)
-            lines: dict[Atom, list[JudgedRule]] = {}
+            lines: dict[NodeAtTime, list[JudgedRule]] = {}
             for node in self.layout.answers:
                 for at in self.in_sight(node, passed, now):
                     pieces = [each for each in world.pieces(node, at) if world.speaks(each, at)]
@@ -142,7 +142,7 @@ class CourseTable:
             self.commons.put(key, now, self._depth(world, passed), known)
         return known
 
-    def course(self, place: int, common_before: int, passed: int, now: int, arrivals: Arrivals) -> Course:
+    def course(self, place: int, common_before: int, passed: int, now: int, arrivals: ArrivedCells) -> Course:
         """The step of an individual who was at a place, when these facts of it arrive."""
         key = (place, common_before, passed, arrivals)
         known = self.courses.get(key, now)
@@ -162,7 +162,7 @@ class CourseTable:
         last = -now - 1 if self.layout.lead is None else self.layout.lead
         return range(first, max(last, self.layout.early - 1 - now) + 1)
 
-    def _world(self, content: Content, arrivals: Arrivals, passed: int, now: int) -> IndividualWorld:
+    def _world(self, content: Content, arrivals: ArrivedCells, passed: int, now: int) -> IndividualWorld:
         """What is known after some time has passed and facts have arrived; all that is due is decided."""
         layout = self.layout
         facts = {(cell, at - passed) for cell, at in content.facts}
@@ -190,7 +190,7 @@ class CourseTable:
         return max(0, -self.layout.settled[node])
 
     def _content(
-        self, world: IndividualWorld, told: Iterable[tuple[Atom, int]] = (), looked: Iterable[Atom] = ()
+        self, world: IndividualWorld, told: Iterable[tuple[NodeAtTime, int]] = (), looked: Iterable[NodeAtTime] = ()
     ) -> Content:
         layout = self.layout
         return Content(
@@ -205,7 +205,7 @@ class CourseTable:
         )
 
     def _course(
-        self, content: Content, common: Common, passed: int, now: int, arrivals: Arrivals
+        self, content: Content, common: Common, passed: int, now: int, arrivals: ArrivedCells
     ) -> tuple[Course, IndividualWorld]:
         layout = self.layout
         known = {(cell, at - passed) for cell, at in content.facts}
@@ -221,7 +221,7 @@ class CourseTable:
             if at not in sight[node] and at > -passed - layout.settled[node] and at >= -layout.kept[node]
         }
         both = Pair(layout, world, common.world)
-        apart: dict[Atom, tuple[int, bool]] = {}
+        apart: dict[NodeAtTime, tuple[int, bool]] = {}
         for node, at in (*looked, *((each, when) for each in layout.answers for when in sight[each])):
             line = common.lines.get((node, at), [])
             if not line and not any(each.sure for each in world.pieces(node, at)):
@@ -241,7 +241,9 @@ class CourseTable:
         place = self.place_of(self._content(world, unsettled.items(), looked))
         return Course(place, tuple(changes), apart), world
 
-    def _arrived(self, fact: Fact, world: IndividualWorld, told: dict[Atom, int], looked: set[Atom]) -> None:
+    def _arrived(
+        self, fact: CellFact, world: IndividualWorld, told: dict[NodeAtTime, int], looked: set[NodeAtTime]
+    ) -> None:
         """A fact brings answers up: those it is a premise of, and those above an atom that it may decide."""
         layout = self.layout
         cell, when = fact

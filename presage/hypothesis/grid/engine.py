@@ -13,21 +13,19 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from presage.engine.relation import Symbols32
 from presage.engine.symbols import Symbols
-from presage.hypothesis.bulk.engine import FEW_SYMBOLS, Arrivals, Bulk, Values
+from presage.hypothesis.bulk.engine import FEW_SYMBOLS, Arrivals, Bulk, ConstantsByNumber
 from presage.hypothesis.engine import AnswerChange, AnswerState, Hypotheses
 from presage.hypothesis.grid.course import Common, Content, Course, CourseTable
 from presage.hypothesis.grid.fitting import InputCell, Layout
-from presage.hypothesis.grid.world import Atom, Fact, JudgedRule, layouts
+from presage.hypothesis.grid.world import CellFact, JudgedRule, NodeAtTime, layouts
 from presage.hypothesis.ways import Way, minimal_ways
 from presage.hypothesis.words import exclusion_clause, show_clause
+from presage.kernels.arrays import Ints, Ints32
 from presage.patterns.literals import Lit, Open
 from presage.patterns.premises import Fixed
 
-Ints = npt.NDArray[np.int64]
 NOBODY = -1
 ROOM = 64
 
@@ -67,7 +65,7 @@ class GridChanges:
         groups = [(keys, tuple(each for each in told if each[2].status == "confirmed")) for keys, told in self.groups]
         return GridChanges(self.layout, groups, [each for each in self.lines if each.status == "confirmed"])
 
-    def changes(self, values: Values) -> Iterator[AnswerChange]:
+    def changes(self, values: ConstantsByNumber) -> Iterator[AnswerChange]:
         """As the general engine would tell of them."""
         for keys, told in self.groups:
             for key in keys.tolist() if told else ():
@@ -92,7 +90,7 @@ class GridChanges:
     def _way(self, way: Way, individual: Sequence[Any], at: int) -> Way:
         return Way(self._lits(way.needs, individual, at), self._lits(way.because, individual, at))
 
-    def _line(self, line: GeneralAnswer, values: Values) -> AnswerChange:
+    def _line(self, line: GeneralAnswer, values: ConstantsByNumber) -> AnswerChange:
         ways = []
         for piece, way, exceptions in zip(line.pieces, line.ways, line.exceptions, strict=True):
             rule = piece.rule
@@ -145,17 +143,17 @@ class QueryIndividuals:
             self._forget_courses()
         return self._go_on(now, *self._arrivals(now, arriving))
 
-    def resume(self, keys: Ints, known: Sequence[tuple[Content, frozenset[Fact]]]) -> None:
+    def resume(self, keys: Ints, known: Sequence[tuple[Content, frozenset[CellFact]]]) -> None:
         """Puts individuals where they were: what is known of each but its facts, and those."""
         rows = self._rows_of(keys)
-        sets: dict[frozenset[Fact], int] = {frozenset(): 0}
+        sets: dict[frozenset[CellFact], int] = {frozenset(): 0}
         group = np.zeros(len(self.places), np.int64)
         for row, (content, facts) in zip(rows.tolist(), known, strict=True):
             self.places[row] = self.courses.place_of(content)
             group[row] = sets.setdefault(facts, len(sets))
         self._go_on(self.now, list(sets), group)
 
-    def _go_on(self, now: int, sets: list[frozenset[Fact]], group: Ints) -> GridChanges:
+    def _go_on(self, now: int, sets: list[frozenset[CellFact]], group: Ints) -> GridChanges:
         """All individuals, each with the set of its facts that arrived, at `now`."""
         passed, self.now = now - self.now, now
         live = np.flatnonzero(self.places >= 0)
@@ -178,9 +176,9 @@ class QueryIndividuals:
         """Lines about everybody, where they are asked for; what is about nobody in particular always is."""
         return [each for each in lines if self.everybody or not each.pieces[0].rule.names]
 
-    def _arrivals(self, now: int, arriving: Arrivals) -> tuple[list[frozenset[Fact]], Ints]:
+    def _arrivals(self, now: int, arriving: Arrivals) -> tuple[list[frozenset[CellFact]], Ints]:
         """The sets of facts that arrive of one individual, and for each row the number of its set."""
-        marks: list[tuple[Fact, Ints]] = []
+        marks: list[tuple[CellFact, Ints]] = []
         for index, (constants, places) in enumerate(self.cells):
             for rows, times in arriving.get(self.layout.cells[index].predicate, ()):
                 fits = np.ones(len(times), bool)
@@ -192,7 +190,7 @@ class QueryIndividuals:
                 at = times[fits]
                 for time in np.unique(at).tolist():
                     marks.append(((index, time - now), given[at == time]))
-        sets: dict[frozenset[Fact], int] = {frozenset(): 0}
+        sets: dict[frozenset[CellFact], int] = {frozenset(): 0}
         group = np.zeros(len(self.places), np.int64)
         for fact, marked in marks:
             known = list(sets)
@@ -202,7 +200,7 @@ class QueryIndividuals:
             group[marked] = after[group[marked]]
         return list(sets), group
 
-    def _rows_of(self, keys: Symbols32 | Ints) -> Ints:
+    def _rows_of(self, keys: Ints32 | Ints) -> Ints:
         """The rows of individuals; new ones begin where nobody is."""
         names: list[Any] = keys[:, 0].tolist() if self.layout.width == 1 else list(map(tuple, keys.tolist()))
         found = np.fromiter(map(self.rows.get, names, repeat(NOBODY)), np.int64, len(names))
@@ -274,7 +272,7 @@ class QueryIndividuals:
 
     def _line(
         self,
-        atom: Atom,
+        atom: NodeAtTime,
         pieces: list[JudgedRule],
         apart: list[tuple[int, bool]],
         live: Ints,
@@ -394,18 +392,6 @@ class Grids:
     @property
     def remembered(self) -> int:
         return self.intake.remembered + sum(len(grid.rows) for grid in self.grids)
-
-    def pour_out(self, engine: Hypotheses) -> None:
-        """Puts what is known into a new engine of the same program."""
-        from presage.hypothesis.grid.saving import pour_out
-
-        pour_out(self, engine)
-
-    def take_in(self, engine: Hypotheses) -> None:
-        """Takes what an engine of the same program knows."""
-        from presage.hypothesis.grid.saving import take_in
-
-        take_in(self, engine)
 
 
 def _distinct(codes: Ints) -> tuple[Ints, Ints, Ints]:

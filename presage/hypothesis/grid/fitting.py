@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from presage.hypothesis.engine import Hypotheses
 from presage.patterns.literals import Lit
-from presage.patterns.premises import START, Argument, Fixed, Pattern, Premise
+from presage.patterns.premises import START, Fixed, Pattern, Premise, SlotOrConstant
 
 MOST_NODES = 64
 
-Template = tuple[int | Fixed, ...]
+AtomTemplate = tuple[int | Fixed, ...]
 """The arguments of an atom: numbers of the individual's values, and constants."""
 
 
@@ -25,7 +25,7 @@ class InputCell:
     """An input atom of an individual."""
 
     predicate: str
-    template: Template
+    template: AtomTemplate
     delay: int
     keep: int
     """How long after its time a fact may still matter."""
@@ -36,7 +36,7 @@ class AtomNode:
     """An atom of an individual that is asked for or negated."""
 
     predicate: str
-    template: Template
+    template: AtomTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Layout:
     above: list[tuple[int, ...]] = field(default_factory=list)
     """For each node, how far from it answers lie that it may decide."""
     lits: dict[tuple[bool, int, int], Lit] = field(default_factory=dict)
-    origins: dict[Lit, tuple[bool, str, Template, int]] = field(default_factory=dict)
+    origins: dict[Lit, tuple[bool, str, AtomTemplate, int]] = field(default_factory=dict)
 
     def lit(self, positive: bool, index: int, offset: int) -> Lit:
         """A literal of an individual, its values and the answer's time left out."""
@@ -138,8 +138,8 @@ class _Builder:
         self.name, self.hypotheses = name, hypotheses
         self.places: dict[str, tuple[int, ...]] = {}
         """For each predicate, where the individual's values are."""
-        self.cells: dict[tuple[str, Template], int] = {}
-        self.nodes: dict[tuple[str, Template], int] = {}
+        self.cells: dict[tuple[str, AtomTemplate], int] = {}
+        self.nodes: dict[tuple[str, AtomTemplate], int] = {}
         self.found = Layout(name, 0)
 
     def layout(self) -> Layout:
@@ -196,7 +196,7 @@ class _Builder:
             raise _Unfit
         return number
 
-    def node(self, predicate: str, template: Template) -> int:
+    def node(self, predicate: str, template: AtomTemplate) -> int:
         key = (predicate, template)
         if key not in self.nodes:
             if len(self.nodes) == MOST_NODES:
@@ -205,7 +205,7 @@ class _Builder:
             self.found.nodes.append(AtomNode(predicate, template))
         return self.nodes[key]
 
-    def cell(self, predicate: str, template: Template) -> int:
+    def cell(self, predicate: str, template: AtomTemplate) -> int:
         key = (predicate, template)
         if key not in self.cells:
             delays, spans = self.hypotheses.delays, self.hypotheses.spans
@@ -262,10 +262,10 @@ class _Builder:
             raise _Unfit
         return self.whole(premise.when.offset - pattern.when.offset)
 
-    def template(self, premise: Premise, bound: dict[int, int | Fixed]) -> Template:
+    def template(self, premise: Premise, bound: dict[int, int | Fixed]) -> AtomTemplate:
         """A literal in the individual's values: each once, at the places where its predicate always has them."""
 
-        def known(argument: Argument) -> int | Fixed:
+        def known(argument: SlotOrConstant) -> int | Fixed:
             if not isinstance(argument, Fixed) and argument not in bound:
                 raise _Unfit
             return argument if isinstance(argument, Fixed) else bound[argument]

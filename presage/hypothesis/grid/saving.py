@@ -10,14 +10,12 @@ import numpy as np
 from presage.hypothesis.engine import AnswerState, Hypotheses
 from presage.hypothesis.grid.course import Content
 from presage.hypothesis.grid.engine import GridChanges, Grids, QueryIndividuals
-from presage.hypothesis.grid.fitting import Template
-from presage.hypothesis.grid.world import Atom, Fact
+from presage.hypothesis.grid.fitting import AtomTemplate
+from presage.hypothesis.grid.world import CellFact, NodeAtTime
 from presage.hypothesis.ways import Way
-from presage.model.values import Value
+from presage.model.terms import Values
 from presage.patterns.literals import Lit
 from presage.patterns.premises import Fixed
-
-Key = tuple[Value, ...]
 
 
 def pour_out(grids: Grids, engine: Hypotheses) -> None:
@@ -43,13 +41,13 @@ def pour_out(grids: Grids, engine: Hypotheses) -> None:
     engine.reached[""] = 0
 
 
-def _individuals(grid: QueryIndividuals) -> Iterator[tuple[Key, Content]]:
+def _individuals(grid: QueryIndividuals) -> Iterator[tuple[Values, Content]]:
     for row in np.flatnonzero(grid.places >= 0).tolist():
         key = tuple(grid.symbols.value(each) for each in grid.keys[row].tolist())
         yield key, grid.courses.contents[grid.places[row]]
 
 
-def _facts(grid: QueryIndividuals) -> Iterator[tuple[str, Key, int]]:
+def _facts(grid: QueryIndividuals) -> Iterator[tuple[str, Values, int]]:
     for key, content in _individuals(grid):
         for cell, at in content.facts:
             atom = grid.layout.cells[cell]
@@ -61,11 +59,11 @@ def _groups(grid: QueryIndividuals) -> Iterator[tuple[Any, tuple[tuple[int, int,
         yield grid.keys[row : row + 1], tuple(grid.told(grid.places[row]))
 
 
-def _filled(template: Template, key: Key) -> Key:
+def _filled(template: AtomTemplate, key: Values) -> Values:
     return tuple(each.value if isinstance(each, Fixed) else key[each] for each in template)
 
 
-def _matched(template: Template, arguments: Sequence[Any]) -> Key | None:
+def _matched(template: AtomTemplate, arguments: Sequence[Any]) -> Values | None:
     """The individual whose atom has these arguments, if any does."""
     found: dict[int, Any] = {}
     for want, have in zip(template, arguments, strict=True):
@@ -91,9 +89,9 @@ class _Reader:
 
     def __init__(self, grid: QueryIndividuals, engine: Hypotheses, now: int) -> None:
         self.grid, self.layout, self.engine, self.now = grid, grid.layout, engine, now
-        self.facts: dict[Key, set[Fact]] = {}
-        self.decided: dict[Key, dict[Atom, bool]] = {}
-        self.told: dict[Key, dict[Atom, int]] = {}
+        self.facts: dict[Values, set[CellFact]] = {}
+        self.decided: dict[Values, dict[NodeAtTime, bool]] = {}
+        self.told: dict[Values, dict[NodeAtTime, int]] = {}
 
     def read(self) -> None:
         grid, layout, engine = self.grid, self.layout, self.engine
@@ -117,11 +115,11 @@ class _Reader:
         numbers = np.array([grid.symbols.number_all(key) for key in keys], np.int64).reshape(-1, layout.width)
         grid.resume(numbers, [(self.content(key), frozenset(self.facts.get(key, ()))) for key in keys])
 
-    def put(self, table: dict[Key, Any], template: Template, row: Sequence[Any], empty: Any) -> Any:
+    def put(self, table: dict[Values, Any], template: AtomTemplate, row: Sequence[Any], empty: Any) -> Any:
         key = _matched(template, row)
         return empty if key is None else table.setdefault(key, empty)
 
-    def content(self, key: Key) -> Content:
+    def content(self, key: Values) -> Content:
         """What was decided of an individual long ago and never asked for is as with nobody."""
         common = self.grid.courses.contents[self.grid.common].decided
         decided = {atom: true for atom, true in common if atom[1] + self.layout.settled[atom[0]] < 0}

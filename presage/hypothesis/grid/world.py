@@ -13,11 +13,11 @@ from presage.hypothesis.grid.fitting import Layout, NodePattern, candidates
 
 MOST_SEARCH = 2_000
 
-Fact = tuple[int, int]
+CellFact = tuple[int, int]
 """A cell and a time."""
-Atom = tuple[int, int]
+NodeAtTime = tuple[int, int]
 """A node and a time."""
-Needs = tuple[frozenset[Fact], frozenset[Atom]]
+Needs = tuple[frozenset[CellFact], frozenset[NodeAtTime]]
 """Facts that have to arrive, and atoms that must not come true."""
 
 
@@ -49,12 +49,12 @@ class JudgedRule(NamedTuple):
 
 
 class IndividualWorld:
-    def __init__(self, layout: Layout, facts: set[Fact], decided: dict[Atom, bool], first: int) -> None:
+    def __init__(self, layout: Layout, facts: set[CellFact], decided: dict[NodeAtTime, bool], first: int) -> None:
         self.layout, self.facts, self.decided = layout, facts, decided
         self.first = first
         """When the stream began."""
-        self.opened: set[Atom] = set()
-        self.known: dict[Atom, list[JudgedRule]] = {}
+        self.opened: set[NodeAtTime] = set()
+        self.known: dict[NodeAtTime, list[JudgedRule]] = {}
         self.feasible: dict[Needs, bool] = {}
         self.steps = 0
         self.depth = 0
@@ -143,7 +143,9 @@ class IndividualWorld:
             self.steps = before
         return self.feasible[needs]
 
-    def _holds(self, assumed: frozenset[Fact], denied: frozenset[Atom], made_true: frozenset[Atom]) -> bool:
+    def _holds(
+        self, assumed: frozenset[CellFact], denied: frozenset[NodeAtTime], made_true: frozenset[NodeAtTime]
+    ) -> bool:
         self.steps += 1
         if self.steps > MOST_SEARCH:
             return True  # not found to be impossible
@@ -157,7 +159,11 @@ class IndividualWorld:
         return True
 
     def _make_true(
-        self, atom: Atom, assumed: frozenset[Fact], denied: frozenset[Atom], made_true: frozenset[Atom]
+        self,
+        atom: NodeAtTime,
+        assumed: frozenset[CellFact],
+        denied: frozenset[NodeAtTime],
+        made_true: frozenset[NodeAtTime],
     ) -> bool:
         if atom in denied:
             return False

@@ -11,10 +11,9 @@ from presage.hypothesis.ranges.partial import Partial, given_of
 from presage.hypothesis.ranges.pieces import apart, extent, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.model.formulas import Comparison
-from presage.model.terms import Constant, Number, Variable, number
-from presage.model.values import Value
+from presage.model.terms import Constant, Number, Value, Variable, number
 from presage.patterns.zoned import Moment, Need, RangePattern, at_most
 from presage.time.sameness import ordered
 from presage.time.stretches import BEGINNING, EVER, Cut, Stretch, minus, union
@@ -50,7 +49,7 @@ class Absences:
 
     def _but_known(
         self, state: Partial, absence: Need, given: Sequence[Value | None]
-    ) -> list[tuple[Zone, tuple[Clause, ...]]]:
+    ) -> list[tuple[Zone, tuple[Comparisons, ...]]]:
         """It is not about those of whom the opposite is known, at the times of which it is."""
         found = [(state.zone, tuple(state.excluded))]
         if absence.predicate in self.world.derived:

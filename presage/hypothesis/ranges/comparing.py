@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from presage.analysis.differences import linear
-from presage.hypothesis.words import Clause, opposite
-from presage.model.terms import Constant, Term, Variable, number, term_variables
-from presage.model.values import Value, is_hopeless, is_true, value_of
+from presage.hypothesis.words import Comparisons, opposite
+from presage.model.terms import Constant, Term, Value, Variable, number, term_variables
+from presage.model.values import is_hopeless, is_true, value_of
 from presage.patterns.premises import PatternCondition
 from presage.patterns.zoned import Moment, RangePattern, difference
 from presage.time.zones import START, Constraint, Zone
@@ -95,7 +95,7 @@ class Comparing:
                 rest += sign * factor * value
         return None if share == 0 else number(-rest / share)
 
-    def clause(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone) -> Clause:
+    def clause(self, condition: PatternCondition, slots: Sequence[Any], zone: Zone) -> Comparisons:
         """The opposite of a condition that is still open, with what is known put in."""
         known = self.known(slots, zone)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from presage.hypothesis.ranges.memory import near
-from presage.hypothesis.ranges.world import Values, World
-from presage.model.terms import Number, Term, number, term_variables
-from presage.model.values import Value, is_true, value_of
+from presage.hypothesis.ranges.world import World
+from presage.model.terms import Number, Term, Value, Values, number, term_variables
+from presage.model.values import is_true, value_of
 from presage.patterns.premises import Fixed, with_values
 from presage.patterns.zoned import OWN, Counted, Moment, RangePattern
 from presage.time.stretches import Stretch
@@ -19,7 +19,7 @@ MOST_POINTS = 10_000
 MOST_CHOICES = 2_000
 """Of more combinations of static facts nobody asks how many are left."""
 
-Known = Callable[[str], Any]
+KnownValue = Callable[[str], Any]
 
 
 class Found(NamedTuple):
@@ -65,7 +65,7 @@ class CountedSets:
     def bare(self, counted: Counted, slots: Sequence[Any]) -> list[Any]:
         return [None if each in counted.locals else value for each, value in enumerate(slots)]
 
-    def known(self, slots: Sequence[Any], at: Number | None) -> Known:
+    def known(self, slots: Sequence[Any], at: Number | None) -> KnownValue:
         terms = self.pattern.terms
 
         def value(name: str) -> Any:
@@ -126,7 +126,7 @@ class CountedSets:
             for at in range(int(both.first[0]), int(last)):
                 yield self.line.point(at)
 
-    def holds(self, counted: Counted, known: Known) -> bool:
+    def holds(self, counted: Counted, known: KnownValue) -> bool:
         return all(
             is_true(each.operator, value_of(each.left, known), value_of(each.right, known)) == each.wanted
             for each in counted.conditions
@@ -176,7 +176,7 @@ class CountedSets:
                 return Choices(None, True)
         return Choices(tuple(found), False)
 
-    def may_hold(self, counted: Counted, known: Known) -> bool:
+    def may_hold(self, counted: Counted, known: KnownValue) -> bool:
         for each in counted.conditions:
             left, right = value_of(each.left, known), value_of(each.right, known)
             if left is not None and right is not None and is_true(each.operator, left, right) != each.wanted:

@@ -20,15 +20,15 @@ from presage.hypothesis.ranges.premises_inside import PremisesInside
 from presage.hypothesis.ranges.segments import reach_of
 from presage.hypothesis.ranges.wording import Wording
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.model.formulas import Comparison
-from presage.model.terms import Constant, Number, Variable, number
-from presage.model.values import Value, is_true, value_of
+from presage.model.terms import Constant, Number, Value, Variable, number
+from presage.model.values import is_true, value_of
 from presage.patterns.premises import Fixed, with_values
 from presage.patterns.ranking import ranks
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
-from presage.time.zones import ANSWER, START, Bound, Constraint
+from presage.time.zones import ANSWER, START, Constraint, ZoneBound
 
 MOST_SPLIT = 64
 """For so many times of an answer what is left is counted one by one."""
@@ -36,7 +36,7 @@ MOST_SPLIT = 64
 FEW = 8
 """So many, where there is no end to them."""
 
-Settle = Callable[[Partial], Iterator[Partial]]
+SettlePartial = Callable[[Partial], Iterator[Partial]]
 
 
 class Counts:
@@ -49,7 +49,7 @@ class Counts:
         self.now: Number = 0
 
     def judged(
-        self, state: Partial, counted: Counted, now: Number, barred: frozenset[int], settle: Settle
+        self, state: Partial, counted: Counted, now: Number, barred: frozenset[int], settle: SettlePartial
     ) -> Iterator[Partial]:
         """What becomes of a state. `settle` gives what follows from values that are bound."""
         self.now = now
@@ -59,7 +59,7 @@ class Counts:
             yield from self._by_facts(each, counted, barred, settle)
 
     def _by_statics(
-        self, state: Partial, counted: Counted, barred: frozenset[int], settle: Settle
+        self, state: Partial, counted: Counted, barred: frozenset[int], settle: SettlePartial
     ) -> Iterator[Partial]:
         """A state for each choice of the values that static facts in the braces share with what is outside."""
         used = {each for lookup in counted.lookups if lookup.positive for each in lookup.arguments}
@@ -82,7 +82,9 @@ class Counts:
                 slots[each] = value
             yield from settle(state.but(slots=slots))
 
-    def _by_facts(self, state: Partial, counted: Counted, barred: frozenset[int], settle: Settle) -> Iterator[Partial]:
+    def _by_facts(
+        self, state: Partial, counted: Counted, barred: frozenset[int], settle: SettlePartial
+    ) -> Iterator[Partial]:
         """A state for each choice of the values that what is counted shares with what is outside, and one that leaves
         them open."""
         need = counted.need
@@ -97,7 +99,7 @@ class Counts:
             filled = with_values(state.slots, need.arguments, row)
             if filled is not None and near(memory.times(need.predicate, row), reach):
                 known[tuple(filled[each] for each in missing)] = None
-        excluded: list[Clause] = []
+        excluded: list[Comparisons] = []
         for values in known:
             pairs = list(zip(missing, values, strict=True))
             excluded.append(
@@ -429,5 +431,5 @@ def _meeting(whole: bool, times: Stretch, need: Need) -> Iterator[Constraint]:
     yield at_most(Moment(START, first), need.high, _bound(whole, bool(after) or not need.closed_high))  # type: ignore[arg-type]
 
 
-def _bound(whole: bool, strict: bool) -> Bound:
+def _bound(whole: bool, strict: bool) -> ZoneBound:
     return (0, 0) if not strict else (-1, 0) if whole else (0, -1)

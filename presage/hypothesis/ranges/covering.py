@@ -14,7 +14,7 @@ from presage.patterns.literals import Open
 from presage.patterns.zoned import Moment, Need, at_most, begins_within, ends_within, inside, same
 from presage.time.zones import Constraint, Zone
 
-Pair = tuple[Need, Need]
+CoveredNeed = tuple[Need, Need]
 """A premise, and one that it is among, or a part of it is."""
 
 
@@ -29,7 +29,7 @@ def placed(need: Need, places: Sequence[int]) -> Need:
 
 def arranged(
     zone: Zone, needs: Sequence[Need], kin: Sequence[Sequence[Need]], binding: Binding | None
-) -> Iterator[tuple[Zone, list[Pair], Binding | None]]:
+) -> Iterator[tuple[Zone, list[CoveredNeed], Binding | None]]:
     """Where premises are all among others, each among its kin, and which among which. With a `binding`, open variables
     of the premises stand for one thing each: for what they are known to be, or for what this makes of them."""
     if not needs:
@@ -71,7 +71,7 @@ def is_kin(need: Need, have: Need) -> bool:
     return more.amount.value >= less.amount.value  # type: ignore[union-attr]
 
 
-def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[Pair], binding: Binding) -> Iterator[Zone]:
+def equal(zone: Zone, needs: Sequence[Need], pairs: Sequence[CoveredNeed], binding: Binding) -> Iterator[Zone]:
     """Where premises that are all among some needs are all of them: each of those is among the premises in turn."""
 
     def are_kin(have: Need, need: Need) -> bool:

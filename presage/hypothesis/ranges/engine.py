@@ -15,11 +15,11 @@ from itertools import count
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.lifetimes import needed, settled
 from presage.hypothesis.ranges.matching import Matching
-from presage.hypothesis.ranges.memory import Memory, Values
+from presage.hypothesis.ranges.memory import Memory
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.hypothesis.ranges.told import (
-    Arguments,
     Change,
+    OpenArguments,
     Standing,
     Told,
     beyond,
@@ -33,13 +33,13 @@ from presage.hypothesis.ranges.turns import ends, flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
-from presage.model.terms import Number
+from presage.model.terms import Number, Values
 from presage.patterns.zoned import Need, RangePattern
 from presage.time.sameness import mapping
 from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
 from presage.time.zones import ANSWER
 
-Key = tuple[str, Arguments]
+AnswersKey = tuple[str, OpenArguments]
 """What is asked for, and the arguments of its answers."""
 
 
@@ -75,19 +75,19 @@ class Ranges:
                     known.setdefault(literal.predicate, []).append((name, matching, literal))
         self.now: Number | None = None
         self.since: Number = 0
-        self.told: dict[Key, Told] = {}
-        self.schematic: dict[str, dict[Arguments, None]] = {}
+        self.told: dict[AnswersKey, Told] = {}
+        self.schematic: dict[str, dict[OpenArguments, None]] = {}
         """The keys with open arguments that something was told of."""
-        self.seeds: dict[Key, None] = {}
+        self.seeds: dict[AnswersKey, None] = {}
         """Answers for which absences speak as time passes."""
-        self.due: list[tuple[Number, int, Key]] = []
-        self.wakes: dict[Key, Number] = {}
-        self.flowing: dict[Key, None] = {}
+        self.due: list[tuple[Number, int, AnswersKey]] = []
+        self.wakes: dict[AnswersKey, Number] = {}
+        self.flowing: dict[AnswersKey, None] = {}
         """Answers of dense time that are decided little by little: they are looked at whenever there is a step."""
         self.tickets = count()
         self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
         self.hidden_wake: Number | None = None
-        self.looked_at: dict[Key, list[ZonePiece]] = {}
+        self.looked_at: dict[AnswersKey, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
         self.goes_on = False  # whether the answers that were looked at last are to be looked at at each time
         self.only: Stretch | None = None
@@ -112,7 +112,7 @@ class Ranges:
 
     def step(self, facts: Iterable[tuple[str, Values, Stretch]], now: Number) -> list[Change]:
         """Takes the facts that arrive at `now` and gives what changed."""
-        touched: dict[Key, None] = {}
+        touched: dict[AnswersKey, None] = {}
         begins = self.now is None
         self.since = 0 if self.now is None else self.now
         self.now = now
@@ -146,7 +146,7 @@ class Ranges:
                         if self.everybody or not is_open(arguments):
                             self.seeds[name, arguments] = None
 
-    def _touched(self, name: str, row: Values, times: Stretch, is_fact: bool = True) -> Iterator[Key]:
+    def _touched(self, name: str, row: Values, times: Stretch, is_fact: bool = True) -> Iterator[AnswersKey]:
         """The keys of the answers that a fact concerns, also through negated atoms."""
         assert self.now is not None
         for owner, matching, literal in (self.listeners if is_fact else self.above).get(name, ()):
@@ -164,19 +164,19 @@ class Ranges:
                 else:
                     yield from self._touched(owner, arguments, EVER, is_fact=False)  # type: ignore[arg-type]
 
-    def _instances(self, owner: str, arguments: Arguments) -> Iterator[Key]:
+    def _instances(self, owner: str, arguments: OpenArguments) -> Iterator[AnswersKey]:
         for name, known in list(self.told):
             if name == owner and known != arguments and not is_open(known) and is_instance(known, arguments):
                 yield name, known
 
-    def _schemes(self, owner: str, arguments: Arguments) -> Iterator[Key]:
+    def _schemes(self, owner: str, arguments: OpenArguments) -> Iterator[AnswersKey]:
         for known in list(self.schematic[owner]):
             if is_instance(arguments, known):
                 yield owner, known
 
     # -- one key ----------------------------------------------------------------------------------
 
-    def pieces(self, key: Key, times: Stretch = EVER) -> list[ZonePiece]:
+    def pieces(self, key: AnswersKey, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
         (found, left_out), self.goes_on = self._at_any_time(key, times), False
         if left_out:
@@ -187,7 +187,7 @@ class Ranges:
             found, _ = self._at_any_time(key, near.meet(times) or near)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
 
-    def _at_any_time(self, key: Key, times: Stretch) -> tuple[list[ZonePiece], list[Stretch]]:
+    def _at_any_time(self, key: AnswersKey, times: Stretch) -> tuple[list[ZonePiece], list[Stretch]]:
         assert self.now is not None
         found = [piece for each in self.matchings[key[0]] for piece in each.pieces(key[1], self.now, times)]
         return found, [times for each in self.matchings[key[0]] for times in each.left_out]
@@ -197,7 +197,7 @@ class Ranges:
         span = self.spans[name]
         return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
 
-    def outcome(self, key: Key) -> tuple[Outcome, list[ZonePiece]]:
+    def outcome(self, key: AnswersKey) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.hidden_wake = None
         pieces = self.pieces(key, self.undecided(key[0]))
@@ -210,7 +210,7 @@ class Ranges:
             found = found._replace(ways=[each for each in found.ways if each.because])
         return found, pieces
 
-    def _look(self, key: Key) -> Iterator[Change]:
+    def _look(self, key: AnswersKey) -> Iterator[Change]:
         found, pieces = self.outcome(key)
         self.looked_at[key] = pieces
         told = self.told.get(key) or Told()
@@ -222,7 +222,7 @@ class Ranges:
         self._remember(key, told, scheme)
         self.watch(key, told, pieces, found.ways)
 
-    def _confirm(self, key: Key, told: Told, found: Outcome) -> Iterator[Change]:
+    def _confirm(self, key: AnswersKey, told: Told, found: Outcome) -> Iterator[Change]:
         assert self.now is not None
         scheme = is_open(key[1])
         for piece in sorted(found.confirmed, key=lambda each: (len(each.because), len(each.settled))):
@@ -248,7 +248,7 @@ class Ranges:
         return [self.line.point(first + step) for step in range(int(after - first))] if self.line.whole else [times]  # type: ignore[arg-type]
 
     def _at_times(
-        self, key: Key, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
+        self, key: AnswersKey, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
     ) -> Iterator[Change]:
         fixed: MutableMapping[Number, None] = mapping()
         for each in ways:
@@ -276,7 +276,7 @@ class Ranges:
             else:
                 told.at[at] = now
 
-    def _open(self, key: Key, told: Told, ways: list[ZonePiece]) -> Iterator[Change]:
+    def _open(self, key: AnswersKey, told: Told, ways: list[ZonePiece]) -> Iterator[Change]:
         before = told.open
         if any(each.grounded for each in ways):
             now = Standing("possible", tuple(ways))
@@ -288,7 +288,7 @@ class Ranges:
             yield Change(*key, now.status, None, now.ways)
         told.open = now
 
-    def _remember(self, key: Key, told: Told, scheme: bool) -> None:
+    def _remember(self, key: AnswersKey, told: Told, scheme: bool) -> None:
         span = self.spans[key[0]]
         if span is not None:
             # As long as what was confirmed could be found again.
@@ -307,7 +307,7 @@ class Ranges:
 
     # -- time -------------------------------------------------------------------------------------
 
-    def watch(self, key: Key, told: Told, pieces: list[ZonePiece], ways: Iterable[ZonePiece]) -> None:
+    def watch(self, key: AnswersKey, told: Told, pieces: list[ZonePiece], ways: Iterable[ZonePiece]) -> None:
         """When to look again though nothing arrives: when all choices of some premise are gone, also those that others
         leave of a way, and when an absence is settled."""
         assert self.now is not None
@@ -344,7 +344,7 @@ class Ranges:
         if not piece.zone.range(ANSWER).is_point:
             yield from (part for at in told.at for part in inside(piece, self.line.point(at)))
 
-    def _wake(self, key: Key, at: Number) -> None:
+    def _wake(self, key: AnswersKey, at: Number) -> None:
         self.wakes[key] = at
         heapq.heappush(self.due, (at, next(self.tickets), key))
 
@@ -388,7 +388,7 @@ class Ranges:
         now: Number | None,
         since: Number,
         facts: Iterable[tuple[str, Values, Stretch]],
-        told: dict[Key, Told],
+        told: dict[AnswersKey, Told],
     ) -> None:
         """Puts a saved memory into a new engine. Why answers were possible follows from the facts."""
         if now is None:
@@ -397,7 +397,7 @@ class Ranges:
         self._begin()
         self.take_over(facts, {**told, **{each: Told() for each in self.seeds if each not in told}})
 
-    def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[Key, Told]) -> None:
+    def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[AnswersKey, Told]) -> None:
         """Takes what was known and told of some answers."""
         self.judged.clear()
         for name, row, times in facts:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from presage.hypothesis.delays import Delays
-from presage.model.terms import Number
+from presage.hypothesis.lifetimes import Lifespan
 from presage.patterns.zoned import Moment, RangePattern
 from presage.time.zones import ANSWER, START, Zone
 
-Patterns = Mapping[str, Sequence[RangePattern]]
-Span = Number | None
-"""`None` is for ever."""
+RangePatterns = Mapping[str, Sequence[RangePattern]]
 
 
-def distance(zone: Zone, moment: Moment, latest: bool) -> Span:
+def distance(zone: Zone, moment: Moment, latest: bool) -> Lifespan:
     """The greatest or least distance of a moment from the answer's time."""
     if moment.base == START:
         # At a fixed time: as far as the answer's own time goes.
@@ -26,13 +24,13 @@ def distance(zone: Zone, moment: Moment, latest: bool) -> Span:
     return moment.offset + (bound[0] if latest else -bound[0])
 
 
-def settled(patterns: Patterns, delays: Delays) -> dict[str, Span]:
+def settled(patterns: RangePatterns, delays: Delays) -> dict[str, Lifespan]:
     """After how long an answer of each predicate is decided whatever arrives."""
-    found: dict[str, Span] = {}
+    found: dict[str, Lifespan] = {}
 
-    def of(name: str) -> Span:
+    def of(name: str) -> Lifespan:
         if name not in found:
-            latest: Span = 0
+            latest: Lifespan = 0
             for pattern in patterns[name]:
                 for literal in pattern.literals:
                     away = distance(pattern.zone, literal.high, latest=True)
@@ -53,10 +51,10 @@ def settled(patterns: Patterns, delays: Delays) -> dict[str, Span]:
     return found
 
 
-def needed(patterns: Patterns, asked: Iterable[str], spans: Mapping[str, Span]) -> dict[str, Span]:
+def needed(patterns: RangePatterns, asked: Iterable[str], spans: Mapping[str, Lifespan]) -> dict[str, Lifespan]:
     """For how long after its time a fact of each input may matter."""
-    found: dict[str, Span] = {}
-    keep: dict[str, Span] = {}
+    found: dict[str, Lifespan] = {}
+    keep: dict[str, Lifespan] = {}
     todo = [(name, spans[name]) for name in asked]
     while todo:
         name, kept = todo.pop()

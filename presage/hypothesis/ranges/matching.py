@@ -20,10 +20,10 @@ from presage.hypothesis.ranges.merging import Merging
 from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of, without_times
-from presage.hypothesis.ranges.world import Values, World
-from presage.hypothesis.words import Clause
+from presage.hypothesis.ranges.world import World
+from presage.hypothesis.words import Comparisons
 from presage.model.formulas import Comparison
-from presage.model.terms import Constant, Number, Variable, number
+from presage.model.terms import Constant, Number, Values, Variable, number
 from presage.model.values import is_true, value_of
 from presage.patterns.literals import Argument, Open
 from presage.patterns.premises import Fixed, with_values
@@ -412,9 +412,9 @@ class Matching:
                 ZonePiece(zone, state.free, needs, whole, state.because, settled, known, grounded, state.loose)
             )
 
-    def _limits(self, state: Partial) -> tuple[Clause, ...] | None:
+    def _limits(self, state: Partial) -> tuple[Comparisons, ...] | None:
         """What open values must not be or satisfy."""
-        found: list[Clause] = list(state.excluded)
+        found: list[Comparisons] = list(state.excluded)
         for index, condition in enumerate(self.pattern.conditions):
             if not state.done >> index & 1:
                 found.append(self.comparing.clause(condition, state.slots, state.zone))

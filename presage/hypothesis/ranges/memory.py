@@ -9,23 +9,21 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from presage.model.terms import Number
-from presage.model.values import Value
+from presage.model.terms import Number, Value, Values
 from presage.time.sameness import is_traced, ordered, precedes
 from presage.time.stretches import Stretch
 
-Values = tuple[Value, ...]
-Times = list[Stretch]
+InOrder = list[Stretch]
 """In order, none inside another."""
 
-NO_TIMES: Times = []
+NO_TIMES: InOrder = []
 
 
 class Memory:
     def __init__(self, needed: dict[str, Number | None]) -> None:
         """`needed`: for how long after its end a fact of a predicate may matter; `None` is for ever."""
         self.needed = needed
-        self.facts: dict[str, dict[Values, Times]] = {name: {} for name in needed}
+        self.facts: dict[str, dict[Values, InOrder]] = {name: {} for name in needed}
         self.indexes: dict[str, dict[tuple[int, ...], dict[Values, dict[Values, None]]]] = {name: {} for name in needed}
         self.swept = self.left = 0
 
@@ -49,7 +47,7 @@ class Memory:
             insort(known, times)
         return True
 
-    def times(self, name: str, row: Values) -> Times:
+    def times(self, name: str, row: Values) -> InOrder:
         if is_traced():
             return next((known for each, known in self.facts[name].items() if each == row), NO_TIMES)
         return self.facts[name].get(row, NO_TIMES)
@@ -101,7 +99,7 @@ class Memory:
                 self._keep(name, row, kept)
         self.left = sum(map(len, self.facts.values()))
 
-    def drop(self, name: str, row: Values) -> Times:
+    def drop(self, name: str, row: Values) -> InOrder:
         """Forgets a row; when it held."""
         known = self.facts[name][row]
         self._keep(name, row, [])
@@ -112,7 +110,7 @@ class Memory:
         for row, known in list(self.facts[name].items()):
             self._keep(name, row, [each for each in known if wanted(row, each)])
 
-    def _keep(self, name: str, row: Values, kept: Times) -> None:
+    def _keep(self, name: str, row: Values, kept: InOrder) -> None:
         rows = self.facts[name]
         rows[row] = kept
         if not kept:
@@ -125,7 +123,7 @@ class Memory:
                     del index[values]
 
 
-def near(known: Times, reach: Stretch) -> Times:
+def near(known: InOrder, reach: Stretch) -> InOrder:
     """Of stretches in order, those that meet another."""
     if len(known) < 4 or is_traced():
         return [each for each in known if precedes(each.first, reach.last) and precedes(reach.first, each.last)]

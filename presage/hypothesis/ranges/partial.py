@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from presage.hypothesis.ranges.pieces import Evidence
-from presage.hypothesis.words import Clause
-from presage.model.values import Value
+from presage.hypothesis.words import Comparisons
+from presage.model.terms import Value
 from presage.patterns.premises import Fixed, Lookup
 from presage.patterns.zoned import Need, RangePattern
 from presage.time.zones import ANSWER, Zone
@@ -39,7 +39,7 @@ class Partial:
         settled: tuple[Need, ...] = (),
         done: int = 0,
         grounded: int = 0,
-        excluded: tuple[Clause, ...] = (),
+        excluded: tuple[Comparisons, ...] = (),
         loose: bool = False,
     ) -> None:
         self.slots, self.zone, self.free = slots, zone, free

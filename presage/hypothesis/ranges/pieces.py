@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Number, Variable
 from presage.patterns.literals import Argument, Open
@@ -31,7 +31,7 @@ class ZonePiece:
     because: frozenset[Evidence]
     settled: tuple[Need, ...] = ()
     """Absences, or parts of them, that are evidence."""
-    limits: tuple[Clause, ...] = ()
+    limits: tuple[Comparisons, ...] = ()
     """What open values must not be or satisfy."""
     grounded: bool = True
     """Whether evidence and static facts give all the values that the answer has."""
@@ -123,7 +123,7 @@ def _renamed(
     return zone, tuple(order), tuple(distinct(beside))
 
 
-def equations(first: Need, second: Need) -> Clause | None:
+def equations(first: Need, second: Need) -> Comparisons | None:
     """What makes the atoms of two literals the same; `None` if nothing does."""
     if first.predicate != second.predicate:
         return None
@@ -141,8 +141,8 @@ def equations(first: Need, second: Need) -> Clause | None:
 
 
 def apart(
-    zone: Zone, limits: tuple[Clause, ...], overlap: Zone, same: Clause
-) -> Iterator[tuple[Zone, tuple[Clause, ...]]]:
+    zone: Zone, limits: tuple[Comparisons, ...], overlap: Zone, same: Comparisons
+) -> Iterator[tuple[Zone, tuple[Comparisons, ...]]]:
     """A zone without what would have a fact there and absent: those times, or for those times some values."""
     for part in zone.without(overlap):
         yield part, limits

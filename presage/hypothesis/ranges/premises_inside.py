@@ -19,7 +19,7 @@ from presage.time.zones import START, Constraint, Zone
 MOST_TIMES = 16
 """A stretch of more times is not taken apart to see which of them are counted."""
 
-Case = tuple[ZonePart, tuple[tuple[Any, ...], ...]]
+CellCase = tuple[ZonePart, tuple[tuple[Any, ...], ...]]
 """A cell, and what other premises add there."""
 
 
@@ -29,9 +29,9 @@ class PremisesInside:
     def __init__(self, sets: CountedSets) -> None:
         self.sets, self.pattern = sets, sets.pattern
 
-    def cases(self, state: Partial, counted: Counted, cell: ZonePart) -> Iterator[Case]:
+    def cases(self, state: Partial, counted: Counted, cell: ZonePart) -> Iterator[CellCase]:
         """A cell by which other premises fall inside, with what they add."""
-        cases: list[Case] = [(cell, ())]
+        cases: list[CellCase] = [(cell, ())]
         for premise in state.needs:
             if premise.predicate == counted.need.predicate and premise.amount is None:
                 cases = [
@@ -42,12 +42,12 @@ class PremisesInside:
                 ]
         yield from cases
 
-    def _with(self, state: Partial, counted: Counted, premises: Iterable[Need], case: Case) -> list[Case]:
+    def _with(self, state: Partial, counted: Counted, premises: Iterable[Need], case: CellCase) -> list[CellCase]:
         """A case by which of some premises, each at one time, fall inside."""
         cases = [case]
         for premise in premises:
             inside = within(premise.low, counted.need)
-            following: list[Case] = []
+            following: list[CellCase] = []
             for cell, coming in cases:
                 for part in self._by_time(counted, premise, cell):
                     adds = self._added(state, counted, premise, part.zone)
@@ -60,7 +60,7 @@ class PremisesInside:
 
     def _adding(
         self, part: ZonePart, coming: tuple[tuple[Any, ...], ...], adds: tuple[Any, ...], inside: list[Constraint]
-    ) -> Iterator[Case]:
+    ) -> Iterator[CellCase]:
         """A cell by whether a premise falls inside, and by whether what it adds is there already."""
         zone = part.zone.within(inside)
         if not zone.empty:

@@ -14,7 +14,7 @@ from presage.time.sameness import as_set, mapping
 from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, Zone
 
-Arguments = tuple[Argument, ...]
+OpenArguments = tuple[Argument, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class Change:
     asked: str
-    arguments: Arguments
+    arguments: OpenArguments
     status: str
     times: Stretch | None
     """`None` is an open time."""
@@ -118,7 +118,7 @@ def is_open(arguments: Iterable[Argument]) -> bool:
     return any(isinstance(each, Open) for each in arguments)
 
 
-def is_instance(known: Arguments, general: Arguments) -> bool:
+def is_instance(known: OpenArguments, general: OpenArguments) -> bool:
     """Whether arguments are among those with open variables."""
     values: dict[Open, Argument] = {}
     for have, want in zip(known, general, strict=True):

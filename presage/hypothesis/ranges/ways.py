@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from presage.hypothesis.likeness import Binding, beyond, can_all_be
 from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.patterns.literals import Open
 from presage.patterns.ranking import evidence_ranks
 from presage.patterns.zoned import Need
@@ -188,11 +188,11 @@ class _Partly(NamedTuple):
     """Where another piece needs less, but not for some values."""
 
     region: Zone
-    beside: list[Clause]
+    beside: list[Comparisons]
     mark: Any
 
 
-def _beyond_all(zone: Zone, limits: tuple[Clause, ...], partly: list[_Partly], cut_by: list[Any]) -> list[Zone]:
+def _beyond_all(zone: Zone, limits: tuple[Comparisons, ...], partly: list[_Partly], cut_by: list[Any]) -> list[Zone]:
     """What is left where pieces that need less for some values each do so for all together."""
     cells: list[tuple[Zone, list[_Partly]]] = [(zone, [])]
     for each in partly:
@@ -217,7 +217,7 @@ def _beyond_all(zone: Zone, limits: tuple[Clause, ...], partly: list[_Partly], c
 
 def _beaten(
     piece: ZonePiece, other: ZonePiece, is_preferred: bool, kinship: _Kinship
-) -> Iterator[tuple[Zone, Clause, list[Clause]]]:
+) -> Iterator[tuple[Zone, Comparisons, list[Comparisons]]]:
     """Where another piece needs less, or the same and is preferred; for which values of the open variables, and for
     which not."""
     size = piece.zone.size

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from presage.hypothesis.ranges.counted_sets import CountedSets, ZonePart
-from presage.hypothesis.words import Clause
+from presage.hypothesis.words import Comparisons
 from presage.model.formulas import MIRRORED, OPPOSITES, Comparison
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, term_variables
 from presage.patterns.premises import Fixed
@@ -49,7 +49,7 @@ class Wording:
 
         return map_term(term, put)
 
-    def limits(self, counted: Counted, slots: Sequence[Any]) -> Iterator[Clause]:
+    def limits(self, counted: Counted, slots: Sequence[Any]) -> Iterator[Comparisons]:
         """What the comparisons in the braces say that a choice must not satisfy."""
         bare = self.sets.bare(counted, slots)
         for each in counted.conditions:
@@ -59,7 +59,7 @@ class Wording:
                 left, right, operator = right, left, MIRRORED[operator]
             yield (Comparison(operator, left, right),)
 
-    def taken(self, counted: Counted, cell: ZonePart, cut: Number) -> Iterator[Clause]:
+    def taken(self, counted: Counted, cell: ZonePart, cut: Number) -> Iterator[Comparisons]:
         """What is there counts once."""
         bare: list[Any] = [None] * len(self.pattern.names)
         for each in sorted(cell.found, key=lambda each: (each.times, ranks(each.values))):

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.memory import Memory
-from presage.model.values import Value
+from presage.model.terms import Value, Values
 from presage.time.stretches import Stretch, TimeLine
 
-Values = tuple[Value, ...]
-Rows = Callable[[str, Sequence[Value | None]], Iterable[Values]]
+RowsOf = Callable[[str, Sequence[Value | None]], Iterable[Values]]
 
 
 class Judged(NamedTuple):
@@ -29,6 +28,6 @@ class World:
     line: TimeLine
     memory: Memory
     delays: Delays
-    statics: Rows
+    statics: RowsOf
     derived: frozenset[str]
     judge: Callable[[str, Values], Judged]

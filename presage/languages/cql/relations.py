@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from presage.errors import Span
 from presage.languages.writing import FreshNames, flat, map_terms, names_in, replacing
 from presage.model.formulas import Atom, Comparison, Formula, Not, Or
-from presage.model.terms import Aggregate, Arithmetic, Constant, Negative, Term, Variable, map_term, term_variables
+from presage.model.terms import Aggregate, Arithmetic, Constant, Negative, Term, Variable, term_variables
 
 NUMBERS = ("int", "float")
 
@@ -35,14 +35,6 @@ class BodyRows:
     columns: tuple[RelationColumn, ...]
     hidden: tuple[Term, ...] = ()
     """What tells rows apart besides their columns, where that is not each variable of the body: the keys of groups."""
-
-    def replaced(self, known: dict[str, Term]) -> BodyRows:
-        change = replacing(known)
-        return BodyRows(
-            tuple(map_terms(each, change) for each in self.body),
-            tuple(replace(each, term=map_term(each.term, change)) for each in self.columns),
-            tuple(map_term(each, change) for each in self.hidden),
-        )
 
 
 @dataclass(frozen=True, slots=True)

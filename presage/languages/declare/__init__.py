@@ -1,7 +1,8 @@
 """Declare: constraints over the events of cases, each with one of four verdicts at all times.
 
 A verdict is about all ways in which a case may go on, which rules do not say; so a file brings its own meaning
-(`watching.py`, and the templates in `templates.py` and `counting.py`). Nothing of it has a counterpart in rules.
+(`watching.py`, and the templates in `templates.py` and `counted_templates.py`). Nothing of it has a counterpart in
+rules.
 """
 
 from __future__ import annotations

@@ -5,16 +5,15 @@ A condition is true, false, or open (`None`) as long as an event that has not co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Union
 
-from presage.answers import Value
 from presage.languages.conditions import compared
 from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
+from presage.model.terms import Value
 
 GRAMMAR = Grammar(("<=", ">=", "!=", "<>", "==", "=", "<", ">", "(", ")", ",", "-", "/"), r"(?!)", r"[^\W\d][\w:.-]*")
-Data = Mapping[str, Value] | None
+EventData = dict[str, Value]
 """What an event says; `None` for one that has not come."""
 
 
@@ -44,24 +43,24 @@ class AttributeThere:
 
 @dataclass(frozen=True, slots=True)
 class EveryCondition:
-    parts: tuple[Condition, ...]
+    parts: tuple[DataCondition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SomeCondition:
-    parts: tuple[Condition, ...]
+    parts: tuple[DataCondition, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
-    inner: Condition
+    inner: DataCondition
 
 
-Condition = Union[ComparedAttribute, AttributeAmong, AttributeThere, EveryCondition, SomeCondition, Opposite]
+DataCondition = Union[ComparedAttribute, AttributeAmong, AttributeThere, EveryCondition, SomeCondition, Opposite]
 ALWAYS = EveryCondition(())
 
 
-def holds(condition: Condition, activation: Data, target: Data) -> bool | None:
+def holds(condition: DataCondition, activation: EventData | None, target: EventData | None) -> bool | None:
     match condition:
         case ComparedAttribute(operator, left, right):
             one, other = _value(left, activation, target), _value(right, activation, target)
@@ -89,14 +88,14 @@ def holds(condition: Condition, activation: Data, target: Data) -> bool | None:
 _OPEN = object()
 
 
-def _value(of: Attribute | Value, activation: Data, target: Data) -> object:
+def _value(of: Attribute | Value, activation: EventData | None, target: EventData | None) -> object:
     if not isinstance(of, Attribute):
         return of
     data = target if of.of_target else activation
     return _OPEN if data is None else data.get(of.name)
 
 
-def read_condition(c: Scanner) -> Condition:
+def read_condition(c: Scanner) -> DataCondition:
     """Reads all that the scanner has; nothing is no condition."""
     if c.token.kind == "end":
         return ALWAYS
@@ -106,21 +105,21 @@ def read_condition(c: Scanner) -> Condition:
     return found
 
 
-def _either(c: Scanner) -> Condition:
+def _either(c: Scanner) -> DataCondition:
     parts = [_both(c)]
     while c.accept("or"):
         parts.append(_both(c))
     return parts[0] if len(parts) == 1 else SomeCondition(tuple(parts))
 
 
-def _both(c: Scanner) -> Condition:
+def _both(c: Scanner) -> DataCondition:
     parts = [_single(c)]
     while c.accept("and"):
         parts.append(_single(c))
     return parts[0] if len(parts) == 1 else EveryCondition(tuple(parts))
 
 
-def _single(c: Scanner) -> Condition:
+def _single(c: Scanner) -> DataCondition:
     c.deeper()
     try:
         if c.accept("not"):
@@ -141,7 +140,7 @@ def _single(c: Scanner) -> Condition:
         c.shallower()
 
 
-def _comparison(c: Scanner) -> Condition:
+def _comparison(c: Scanner) -> DataCondition:
     first = c.token.span
     found = _compared(c)
     if isinstance(found, ComparedAttribute) and not any(
@@ -152,7 +151,7 @@ def _comparison(c: Scanner) -> Condition:
     return found
 
 
-def _compared(c: Scanner) -> Condition:
+def _compared(c: Scanner) -> DataCondition:
     left = _operand(c)
     if c.is_at("in") or (c.is_at("not") and c.ahead().text.lower() == "in"):
         denied = c.accept("not")
@@ -164,7 +163,7 @@ def _compared(c: Scanner) -> Condition:
         while c.accept(","):
             values.append(_constant(c))
         c.expect(")", "`,` or `)` after a value")
-        found: Condition = AttributeAmong(left, tuple(values))
+        found: DataCondition = AttributeAmong(left, tuple(values))
         return Opposite(found) if denied else found
     if c.accept("is"):
         operator = "!=" if c.accept("not") else "="

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 
 from presage.languages.declare.conditions import holds
-from presage.languages.declare.watching import ActivityEvent, Constraint, NeededEvent, Verdict, Watch, verdict
+from presage.languages.declare.watching import ActivityEvent, DeclareConstraint, NeededEvent, Verdict, Watch, verdict
 from presage.model.terms import Number
 
 
 class _Counted(Watch):
     """Existence, absence, exactly: how many events of an activity there are, at which distance from the first event."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: DeclareConstraint) -> None:
         super().__init__(constraint)
         self.begin: Number | None = None
         self.found = 0
@@ -74,7 +74,7 @@ class Exactly(_Counted):
 
 
 class Init(Watch):
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: DeclareConstraint) -> None:
         super().__init__(constraint)
         self.first: bool | None = None
 
@@ -89,7 +89,7 @@ class Init(Watch):
 class End(_Counted):
     """The last event; that it is the last is known when the case is complete."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: DeclareConstraint) -> None:
         super().__init__(constraint)
         self.last = False
 
@@ -109,7 +109,7 @@ class ChoiceOfTwo(Watch):
 
     exclusive = False
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: DeclareConstraint) -> None:
         super().__init__(constraint)
         self.begin: Number | None = None
         self.found = [False, False]

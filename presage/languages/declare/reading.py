@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Note, Source, Span, nearest
-from presage.languages.declare.conditions import ALWAYS, GRAMMAR, Condition, read_condition
+from presage.languages.declare.conditions import ALWAYS, GRAMMAR, DataCondition, read_condition
 from presage.languages.declare.templates import ALIASES, BINARY, UNARY
-from presage.languages.declare.watching import Constraint
+from presage.languages.declare.watching import DeclareConstraint
 from presage.languages.scanner import Scanner, Unreadable
 from presage.model.terms import Number, number
 from presage.parser.lexer import Comment
@@ -25,7 +25,7 @@ _BOUND = re.compile(
 class Written:
     """A constraint, what it is called in answers, and how its author wrote it."""
 
-    constraint: Constraint
+    constraint: DeclareConstraint
     name: str
     text: str
     span: Span
@@ -130,7 +130,7 @@ def _constraint(source: Source, text: str, start: int, place: int) -> Written:
     activation = _condition(source, *segments[0])
     target = _condition(source, *segments[1]) if wanted == 2 else ALWAYS
     low, high = _bounds(source, *segments[-1])
-    made = Constraint(template, number_of, activities, activation, target, low, high)
+    made = DeclareConstraint(template, number_of, activities, activation, target, low, high)
     base = re.sub(r"[^a-z0-9]+", "_", template_words(name)).strip("_")
     return Written(made, f"{base}_{place}", text.strip(), words)
 
@@ -150,7 +150,7 @@ def _segments(rest: str, start: int) -> list[tuple[int, int]]:
     return found
 
 
-def _condition(source: Source, start: int, end: int) -> Condition:
+def _condition(source: Source, start: int, end: int) -> DataCondition:
     c = Scanner(source, GRAMMAR, start, end)
     if c.problems:
         wrong = c.problems[0]

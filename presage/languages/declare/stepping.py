@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from presage.analysis.subject import Subject
-from presage.answers import Answer, Value, show_answer_atom
+from presage.answers import Answer, show_answer_atom
 from presage.io.facts import Fact, FactError
 from presage.io.reading_back import read, written
 from presage.languages.declare.reading import Written
@@ -17,7 +17,7 @@ from presage.languages.declare.templates import Together, watch_of
 from presage.languages.declare.watching import ActivityEvent, Verdict, Watch
 from presage.languages.steps import OwnSteps
 from presage.model.printer import show_number
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 
 EVENT, COMPLETE, DATA = "event", "complete", "data"
 WORDS = {

@@ -14,14 +14,14 @@ from presage.languages.declare.counted_templates import (
     Existence,
     Init,
 )
-from presage.languages.declare.watching import ActivityEvent, Constraint, Verdict, Watch, verdict
+from presage.languages.declare.watching import ActivityEvent, DeclareConstraint, Verdict, Watch, verdict
 from presage.model.terms import Number
 
 
 class _Pair(Watch):
     """A template of an activation and a target; the activation is the first activity unless a template says else."""
 
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint)
         self.activation, self.target = activation, target
         self.failed = False
@@ -30,7 +30,7 @@ class _Pair(Watch):
 class _Waiting(_Pair):
     """Those that wait for a target after the activation."""
 
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.open: list[ActivityEvent] = []
 
@@ -78,7 +78,7 @@ class ChainResponse(_Waiting):
 
 
 class RespondedExistence(_Waiting):
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.targets: list[ActivityEvent] = []
         self.settled = False
@@ -97,7 +97,7 @@ class RespondedExistence(_Waiting):
 
 
 class Precedence(_Pair):
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.targets: list[ActivityEvent] = []
         self.settled = False
@@ -115,7 +115,7 @@ class Precedence(_Pair):
 
 
 class AlternatePrecedence(_Pair):
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.targets: list[ActivityEvent] = []
         """Since the last activation."""
@@ -132,7 +132,7 @@ class AlternatePrecedence(_Pair):
 
 
 class ChainPrecedence(_Pair):
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.last: ActivityEvent | None = None
 
@@ -152,7 +152,7 @@ class _Never(_Pair):
     before = after = False
     next_to_each_other = False
 
-    def __init__(self, constraint: Constraint, activation: str, target: str) -> None:
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
         super().__init__(constraint, activation, target)
         self.activations: list[ActivityEvent] = []
         self.targets: list[ActivityEvent] = []
@@ -201,7 +201,7 @@ class NotChainPrecedence(_Never):
 class Together(Watch):
     """Two templates, both of which are to hold."""
 
-    def __init__(self, constraint: Constraint, parts: tuple[Watch, ...]) -> None:
+    def __init__(self, constraint: DeclareConstraint, parts: tuple[Watch, ...]) -> None:
         super().__init__(constraint)
         self.parts = parts
 
@@ -222,30 +222,30 @@ class Together(Watch):
         return Verdict(all(each.satisfied for each in said), False, missing)
 
 
-Pair = Callable[[Constraint, str, str], Watch]
+PairWatch = Callable[[DeclareConstraint, str, str], Watch]
 
 
-def _forward(kind: Pair) -> Callable[[Constraint], Watch]:
+def _forward(kind: PairWatch) -> Callable[[DeclareConstraint], Watch]:
     return lambda constraint: kind(constraint, constraint.activities[0], constraint.activities[1])
 
 
-def _backward(kind: Pair) -> Callable[[Constraint], Watch]:
+def _backward(kind: PairWatch) -> Callable[[DeclareConstraint], Watch]:
     """The activation is the second activity."""
     return lambda constraint: kind(constraint, constraint.activities[1], constraint.activities[0])
 
 
-def _both(forward: Pair, backward: Pair) -> Callable[[Constraint], Watch]:
+def _both(forward: PairWatch, backward: PairWatch) -> Callable[[DeclareConstraint], Watch]:
     return lambda constraint: Together(constraint, (_forward(forward)(constraint), _backward(backward)(constraint)))
 
 
-UNARY: dict[str, Callable[[Constraint], Watch]] = {
+UNARY: dict[str, Callable[[DeclareConstraint], Watch]] = {
     "existence": Existence,
     "absence": Absence,
     "exactly": Exactly,
     "init": Init,
     "end": End,
 }
-BINARY: dict[str, Callable[[Constraint], Watch]] = {
+BINARY: dict[str, Callable[[DeclareConstraint], Watch]] = {
     "choice": ChoiceOfTwo,
     "exclusive choice": ExclusiveChoice,
     "responded existence": _forward(RespondedExistence),
@@ -279,5 +279,5 @@ ALIASES = {
 }
 
 
-def watch_of(constraint: Constraint) -> Watch:
+def watch_of(constraint: DeclareConstraint) -> Watch:
     return (UNARY.get(constraint.template) or BINARY[constraint.template])(constraint)

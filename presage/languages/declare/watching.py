@@ -9,22 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from presage.answers import Value
-from presage.languages.declare.conditions import ALWAYS, Condition, holds
+from presage.languages.declare.conditions import ALWAYS, DataCondition, EventData, holds
 from presage.model.terms import Number
-
-Data = dict[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class DeclareConstraint:
     """A template with its activities, conditions and bounds on the distance of times."""
 
     template: str
     number: int
     activities: tuple[str, ...]
-    activation: Condition = ALWAYS
-    target: Condition = ALWAYS
+    activation: DataCondition = ALWAYS
+    target: DataCondition = ALWAYS
     low: Number = 0
     high: Number | None = None
 
@@ -37,7 +34,7 @@ class ActivityEvent:
     place: int
     time: Number
     activity: str
-    data: Data = field(default_factory=dict)
+    data: EventData = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +62,7 @@ def verdict(satisfied: bool, can_change: bool, missing: tuple[NeededEvent, ...] 
 class Watch:
     """A template at work on one case."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: DeclareConstraint) -> None:
         self.constraint = constraint
 
     def take(self, event: ActivityEvent) -> None:

@@ -10,14 +10,14 @@ from presage.errors import NOWHERE, Span
 from presage.model.formulas import Atom, Comparison
 from presage.model.terms import Number, Variable
 
-Interval = tuple[Number, Number]
+EventInterval = tuple[Number, Number]
 
 
-def _hull(one: Interval, other: Interval) -> Interval:
+def _hull(one: EventInterval, other: EventInterval) -> EventInterval:
     return min(one[0], other[0]), max(one[1], other[1])
 
 
-def _second(one: Interval, other: Interval) -> Interval:
+def _second(one: EventInterval, other: EventInterval) -> EventInterval:
     return other
 
 
@@ -25,8 +25,8 @@ def _second(one: Interval, other: Interval) -> Interval:
 class IntervalRelation:
     """When p1 on an interval and p2 on another make an event, and over which interval that is."""
 
-    holds: Callable[[Interval, Interval], bool]
-    gives: Callable[[Interval, Interval], Interval]
+    holds: Callable[[EventInterval, EventInterval], bool]
+    gives: Callable[[EventInterval, EventInterval], EventInterval]
 
 
 RELATIONS: dict[str, IntervalRelation] = {
@@ -61,15 +61,15 @@ class Related:
     """Two patterns whose intervals lie to each other as a relation says."""
 
     relation: str
-    left: Pattern
-    right: Pattern
+    left: EventPattern
+    right: EventPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    left: Pattern
-    right: Pattern
+    left: EventPattern
+    right: EventPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -77,37 +77,37 @@ class Alternative:
 class Without:
     """`first` SEQ `last` without the intervals of `first` SEQ `between` SEQ `last`."""
 
-    between: Pattern
-    first: Pattern
-    last: Pattern
+    between: EventPattern
+    first: EventPattern
+    last: EventPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class WithinLength:
-    pattern: Pattern
+    pattern: EventPattern
     length: Number
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    pattern: Pattern
+    pattern: EventPattern
     conditions: tuple[Comparison, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Pattern = Union[Event, Related, Alternative, Without, WithinLength, Where]
+EventPattern = Union[Event, Related, Alternative, Without, WithinLength, Where]
 
 
 @dataclass(frozen=True, slots=True)
 class EventRule:
     head: Atom
-    pattern: Pattern
+    pattern: EventPattern
     span: Span = field(default=NOWHERE, compare=False)
 
 
-def parts(pattern: Pattern) -> tuple[Pattern, ...]:
+def parts(pattern: EventPattern) -> tuple[EventPattern, ...]:
     match pattern:
         case Event():
             return ()
@@ -125,11 +125,11 @@ def names(atom: Atom) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def variables(pattern: Pattern) -> set[str]:
+def variables(pattern: EventPattern) -> set[str]:
     return {name for event in events(pattern) for name in names(event.atom)}
 
 
-def alternatives(pattern: Pattern) -> list[Pattern]:
+def alternatives(pattern: EventPattern) -> list[EventPattern]:
     """The patterns that are matched together where the pattern is. Sides of an `OR` with the same variables stay
     together; others may each share a variable with what is around them, and are patterns of their own."""
     match pattern:
@@ -146,7 +146,7 @@ def alternatives(pattern: Pattern) -> list[Pattern]:
             return [pattern]
 
 
-def events(pattern: Pattern) -> list[Event]:
+def events(pattern: EventPattern) -> list[Event]:
     if isinstance(pattern, Event):
         return [pattern]
     return [event for part in parts(pattern) for event in events(part)]

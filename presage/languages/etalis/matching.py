@@ -14,16 +14,15 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from presage.answers import Value
 from presage.io.reading_back import read, written
 from presage.languages.conditions import satisfied
 from presage.languages.etalis.event_patterns import (
     RELATIONS,
     Alternative,
     Event,
+    EventInterval,
+    EventPattern,
     EventRule,
-    Interval,
-    Pattern,
     Related,
     Where,
     WithinLength,
@@ -32,16 +31,14 @@ from presage.languages.etalis.event_patterns import (
     names,
 )
 from presage.model.formulas import Atom, Comparison
-from presage.model.terms import Constant, Number, Variable, number
-
-Values = tuple[Value, ...]
+from presage.model.terms import Constant, Number, Value, Values, Variable, number
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     values: Values
     """Of the variables of the part that was matched, in its order."""
-    interval: Interval
+    interval: EventInterval
     because: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -51,7 +48,7 @@ class Happening:
 
     predicate: str
     arguments: Values
-    interval: Interval
+    interval: EventInterval
     because: tuple[str, ...] = field(default=(), compare=False)
 
 
@@ -228,7 +225,7 @@ class EventMatcher:
         self._order = count()
         self._most = 1_000
 
-    def _part(self, pattern: Pattern, keep: Number | None) -> _Part:
+    def _part(self, pattern: EventPattern, keep: Number | None) -> _Part:
         made: _Part
         below: tuple[_Part, ...] = ()
         match pattern:

@@ -15,8 +15,8 @@ from presage.languages.etalis.event_patterns import (
     SWAPPED,
     Alternative,
     Event,
+    EventPattern,
     EventRule,
-    Pattern,
     Related,
     Where,
     WithinLength,
@@ -123,7 +123,7 @@ def _rule(c: Scanner) -> EventRule:
     return EventRule(head, pattern, span)
 
 
-def bound(pattern: Pattern) -> set[str]:
+def bound(pattern: EventPattern) -> set[str]:
     """The variables that have a value in every match."""
     match pattern:
         case Event(atom=atom):
@@ -141,7 +141,7 @@ def bound(pattern: Pattern) -> set[str]:
             return {name for part in parts(pattern) for name in bound(part)}
 
 
-def _pattern(c: Scanner) -> Pattern:
+def _pattern(c: Scanner) -> EventPattern:
     c.deeper()
     start = c.token.start
     found = _joined(c, LOOSE)
@@ -159,7 +159,7 @@ def _pattern(c: Scanner) -> Pattern:
             return found
 
 
-def _where(c: Scanner, pattern: Pattern, start: int) -> Pattern:
+def _where(c: Scanner, pattern: EventPattern, start: int) -> EventPattern:
     c.expect("(", "`(` and conditions after `WHERE`", "write WHERE (X > 3, Y < X)")
     conditions = [_condition(c)]
     while c.accept(","):
@@ -235,11 +235,11 @@ def _accept(c: Scanner, *words: str) -> str:
     return found
 
 
-def _joined(c: Scanner, words: tuple[str, ...]) -> Pattern:
+def _joined(c: Scanner, words: tuple[str, ...]) -> EventPattern:
     start = c.token.start
     deeper = {LOOSE: MIDDLE, MIDDLE: TIGHT}.get(words)
 
-    def operand() -> Pattern:
+    def operand() -> EventPattern:
         return _single(c) if deeper is None else _joined(c, deeper)
 
     left = operand()
@@ -254,7 +254,7 @@ def _joined(c: Scanner, words: tuple[str, ...]) -> Pattern:
     return left
 
 
-def _single(c: Scanner) -> Pattern:
+def _single(c: Scanner) -> EventPattern:
     start = c.token.start
     if _operator(c) == "not" and c.ahead().text == "(":
         c.take()
@@ -280,7 +280,7 @@ def _single(c: Scanner) -> Pattern:
     return Event(atom, atom.span)
 
 
-def _refuse_loose_sides(pattern: Pattern, outside: set[str] | None = None) -> None:
+def _refuse_loose_sides(pattern: EventPattern, outside: set[str] | None = None) -> None:
     """Inside `NOT` both sides of an `OR` are about the same variables: else which intervals are taken away hangs on
     values that one of them does not have. What is absent may have variables of its own, which nothing `outside` asks
     for: they mean any value."""

@@ -13,8 +13,8 @@ from itertools import count
 from presage.languages.etalis.event_patterns import (
     Alternative,
     Event,
+    EventPattern,
     EventRule,
-    Pattern,
     Related,
     Where,
     WithinLength,
@@ -43,7 +43,7 @@ class _Way:
 
 class _Translator:
     def __init__(self, rule: EventRule, place: int) -> None:
-        self.rule, self.place = rule, place
+        self.place = place
         self.numbers = count(1)
         taken = {name for each in _atoms(rule.pattern) for name in names(each)}
         self.prefix = next(
@@ -54,7 +54,7 @@ class _Translator:
     def time(self) -> Variable:
         return Variable(f"{self.prefix}{next(self.numbers)}")
 
-    def ways(self, pattern: Pattern) -> Iterator[_Way]:
+    def ways(self, pattern: EventPattern) -> Iterator[_Way]:
         match pattern:
             case Event(atom=atom):
                 begin, end = self.time(), self.time()
@@ -77,7 +77,7 @@ class _Translator:
             case Without(between=between, first=first, last=last):
                 yield from self._without(between, first, last)
 
-    def _without(self, between: Pattern, first: Pattern, last: Pattern) -> Iterator[_Way]:
+    def _without(self, between: EventPattern, first: EventPattern, last: EventPattern) -> Iterator[_Way]:
         variables = tuple(
             Variable(name)
             for name in dict.fromkeys(n for part in (first, last) for each in _atoms(part) for n in names(each))
@@ -105,7 +105,7 @@ class _Translator:
                 yield _Way(body, one.begin, other.end)
 
 
-def _atoms(pattern: Pattern) -> list[Atom]:
+def _atoms(pattern: EventPattern) -> list[Atom]:
     return [pattern.atom] if isinstance(pattern, Event) else [each for part in parts(pattern) for each in _atoms(part)]
 
 

@@ -1,7 +1,7 @@
 """LTL with past and bounds: each property answered at each position as confirmed, possible or refuted.
 
 No rule says what holds in all infinite continuations, so that a file brings its own meaning (`stepping.py`, by what is
-left of each formula, `progress.py`). What is printed as its translation are rules for the properties that look ahead
+left of each formula, `progression.py`). What is printed as its translation are rules for the properties that look ahead
 by a bound.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages.ltl.formulas import Before, Both, Either, Next, SignedAtom, Truth, UntilRelease, facts_of
-from presage.languages.ltl.formulas import Formula as Ltl
+from presage.languages.ltl.formulas import LtlFormula as Ltl
 from presage.languages.ltl.reading import Property, read_properties
 from presage.languages.ltl.stepping import LtlMeaning
 from presage.model.formulas import And, Atom, BinaryMetric, Formula, Metric, Not, Or, Over, Top

@@ -29,19 +29,19 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    left: Formula
-    right: Formula
+    left: LtlFormula
+    right: LtlFormula
 
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    left: Formula
-    right: Formula
+    left: LtlFormula
+    right: LtlFormula
 
 
 @dataclass(frozen=True, slots=True)
 class Next:
-    inner: Formula
+    inner: LtlFormula
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +52,24 @@ class UntilRelease:
     dual: bool
     low: int
     high: int | None
-    left: Formula
-    right: Formula
+    left: LtlFormula
+    right: LtlFormula
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
     """At the position before; where there is none, `at_start`."""
 
-    inner: Formula
+    inner: LtlFormula
     at_start: bool
 
 
-Formula = Union[SignedAtom, Truth, Both, Either, Next, UntilRelease, Before]
+LtlFormula = Union[SignedAtom, Truth, Both, Either, Next, UntilRelease, Before]
 
 TRUE, FALSE = Truth(True), Truth(False)
 
 
-def negated(formula: Formula) -> Formula:
+def negated(formula: LtlFormula) -> LtlFormula:
     match formula:
         case SignedAtom(predicate, arguments, present):
             return SignedAtom(predicate, arguments, not present)
@@ -87,19 +87,19 @@ def negated(formula: Formula) -> Formula:
             return Before(negated(inner), not at_start)
 
 
-def both(left: Formula, right: Formula) -> Formula:
+def both(left: LtlFormula, right: LtlFormula) -> LtlFormula:
     if left == FALSE or right == FALSE:
         return FALSE
     return right if left == TRUE else left if right == TRUE else Both(left, right)
 
 
-def either(left: Formula, right: Formula) -> Formula:
+def either(left: LtlFormula, right: LtlFormula) -> LtlFormula:
     if left == TRUE or right == TRUE:
         return TRUE
     return right if left == FALSE else left if right == FALSE else Either(left, right)
 
 
-def facts_of(formula: Formula) -> set[SignedAtom]:
+def facts_of(formula: LtlFormula) -> set[SignedAtom]:
     match formula:
         case SignedAtom(predicate, arguments, _):
             return {SignedAtom(predicate, arguments)}
@@ -118,7 +118,7 @@ def show_fact(fact: SignedAtom) -> str:
     return text if fact.present else f"!{text}"
 
 
-def show(formula: Formula) -> str:
+def show(formula: LtlFormula) -> str:
     """In the language's own words."""
     match formula:
         case SignedAtom():

@@ -20,7 +20,7 @@ from presage.languages.ltl.formulas import (
     Before,
     Both,
     Either,
-    Formula,
+    LtlFormula,
     Next,
     SignedAtom,
     Truth,
@@ -43,14 +43,14 @@ class PutOff:
     owed: UntilRelease
 
 
-Duty = Union[Formula, PutOff]
+Duty = Union[LtlFormula, PutOff]
 Duties = frozenset[Duty]
 """What must all hold at the next position."""
 Left = frozenset[Duties]
 """What is left of a formula: one of these must be done."""
 DONE: Left = frozenset((frozenset(),))
 HOPELESS: Left = frozenset()
-Memory = dict[Formula, Left]
+Progressed = dict[LtlFormula, Left]
 
 
 def any_of(left: Left, right: Left) -> Left:
@@ -123,7 +123,7 @@ def _joined(duties: Duties) -> Duties:
 class TracePosition:
     """One position: which facts hold there, and what the past has left."""
 
-    def __init__(self, holds: frozenset[SignedAtom], memory: Memory | None, marks: bool = False) -> None:
+    def __init__(self, holds: frozenset[SignedAtom], memory: Progressed | None, marks: bool = False) -> None:
         """`memory` is `None` at position 0. With `marks` an until that is put off is marked."""
         self.holds, self.memory, self.marks = holds, memory, marks
         self._known: dict[Duty, Left] = {}
@@ -190,7 +190,7 @@ class TracePosition:
         return rest if formula.low > 0 else any_of(self.after(formula.right), rest)
 
 
-def duty(formula: Formula) -> Left:
+def duty(formula: LtlFormula) -> Left:
     if isinstance(formula, Truth):
         return DONE if formula.value else HOPELESS
     return frozenset((frozenset((formula,)),))
@@ -206,10 +206,10 @@ def shifted(formula: UntilRelease) -> UntilRelease | None:
     return replace(formula, low=max(0, formula.low - 1), high=high)
 
 
-def remembered(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
+def remembered(formulas: Iterable[LtlFormula]) -> tuple[LtlFormula, ...]:
     """The formulas that stand below yesterday, those among them that since and its bounds bring about."""
-    found: dict[Formula, None] = {}
-    seen: set[Formula] = set()
+    found: dict[LtlFormula, None] = {}
+    seen: set[LtlFormula] = set()
     waiting = list(formulas)
     while waiting:
         formula = waiting.pop()
@@ -235,7 +235,7 @@ def remembered(formulas: Iterable[Formula]) -> tuple[Formula, ...]:
     return tuple(found)
 
 
-def next_memory(position: TracePosition, below: tuple[Formula, ...]) -> Memory:
+def next_memory(position: TracePosition, below: tuple[LtlFormula, ...]) -> Progressed:
     return {formula: position.after(formula) for formula in below}
 
 
@@ -251,7 +251,7 @@ class _State:
 class Continuations:
     """Whether an infinite continuation does what is left, for one property."""
 
-    def __init__(self, facts: Iterable[SignedAtom], below: tuple[Formula, ...]) -> None:
+    def __init__(self, facts: Iterable[SignedAtom], below: tuple[LtlFormula, ...]) -> None:
         self.facts = sorted(facts, key=repr)
         self.below = below
         self._known: dict[
@@ -261,7 +261,7 @@ class Continuations:
     def exists(
         self,
         left: Left,
-        memory: Mapping[Formula, Left] | None,
+        memory: Mapping[LtlFormula, Left] | None,
         coming: tuple[frozenset[SignedAtom], ...] = (),
         lasting: frozenset[SignedAtom] = frozenset(),
     ) -> bool:

@@ -9,7 +9,7 @@ from presage.languages.ltl.formulas import (
     FALSE,
     TRUE,
     Before,
-    Formula,
+    LtlFormula,
     Next,
     SignedAtom,
     UntilRelease,
@@ -46,7 +46,7 @@ MOST_BOUND = 10_000
 class Property:
     name: str
     text: str
-    formula: Formula
+    formula: LtlFormula
     span: Span
     atoms: tuple[tuple[SignedAtom, Span], ...]
 
@@ -106,7 +106,7 @@ class _Formula:
         self.c = scanner
         self.atoms: list[tuple[SignedAtom, Span]] = []
 
-    def whole(self) -> Formula:
+    def whole(self) -> LtlFormula:
         self.c.deeper()
         left = self._implication()
         while self.c.accept("<->"):
@@ -115,7 +115,7 @@ class _Formula:
         self.c.shallower()
         return left
 
-    def _implication(self) -> Formula:
+    def _implication(self) -> LtlFormula:
         left = self._alternatives()
         if self.c.accept("->"):
             self.c.deeper()
@@ -124,13 +124,13 @@ class _Formula:
             return either(negated(left), right)
         return left
 
-    def _alternatives(self) -> Formula:
+    def _alternatives(self) -> LtlFormula:
         left = self._conjunction()
         while self.c.accept("|", "||"):
             left = either(left, self._conjunction())
         return left
 
-    def _conjunction(self) -> Formula:
+    def _conjunction(self) -> LtlFormula:
         left = self._lasting()
         while self.c.accept("&", "&&"):
             left = both(left, self._lasting())
@@ -140,7 +140,7 @@ class _Formula:
         """Operators are letters, in capitals, that no bracket with arguments follows."""
         return self.c.token.kind == "word" and self.c.token.text in operators
 
-    def _lasting(self) -> Formula:
+    def _lasting(self) -> LtlFormula:
         left = self._unary()
         if not self._is("U", "R", "W", "S"):
             return left
@@ -155,7 +155,7 @@ class _Formula:
             return either(UntilRelease(False, False, low, high, left, right), always)
         return UntilRelease(word == "S", word == "R", low, high, left, right)
 
-    def _unary(self) -> Formula:
+    def _unary(self) -> LtlFormula:
         c = self.c
         c.deeper()
         try:
@@ -222,7 +222,7 @@ class _Formula:
             raise Unreadable("P207", "bounds count positions: whole numbers from 0 up", token.span, hint)
         return value
 
-    def _atom(self) -> Formula:
+    def _atom(self) -> LtlFormula:
         c = self.c
         start = c.token
         if start.kind == "word" and start.text in OPERATORS:

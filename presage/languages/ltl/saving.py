@@ -8,7 +8,7 @@ from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.reading_back import read as unwritten
 from presage.io.reading_back import written
-from presage.languages.ltl.formulas import Before, Both, Either, Formula, Next, SignedAtom, Truth, UntilRelease
+from presage.languages.ltl.formulas import Before, Both, Either, LtlFormula, Next, SignedAtom, Truth, UntilRelease
 from presage.languages.ltl.progression import Duty, Left
 
 
@@ -49,7 +49,7 @@ def _formula_out(formula: Duty) -> list[Any]:
     raise AssertionError(formula)
 
 
-def _formula_in(kept: list[Any]) -> Formula:
+def _formula_in(kept: list[Any]) -> LtlFormula:
     match kept:
         case ["fact", predicate, arguments, present]:
             return SignedAtom(predicate, tuple(map(unwritten, arguments)), present)

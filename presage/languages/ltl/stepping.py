@@ -14,13 +14,13 @@ from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.facts import Fact
-from presage.languages.ltl.formulas import Formula, SignedAtom, facts_of, negated, show_fact
+from presage.languages.ltl.formulas import LtlFormula, SignedAtom, facts_of, negated, show_fact
 from presage.languages.ltl.progression import (
     DONE,
     HOPELESS,
     Continuations,
     Left,
-    Memory,
+    Progressed,
     TooMuch,
     TracePosition,
     next_memory,
@@ -64,10 +64,10 @@ class _Watched:
 
     property: Property
     facts: frozenset[SignedAtom]
-    below: tuple[Formula, ...]
+    below: tuple[LtlFormula, ...]
     continuations: Continuations
-    opposite: Formula
-    memory: Memory | None = None
+    opposite: LtlFormula
+    memory: Progressed | None = None
     past: Chain = None
     """Facts that what is remembered hangs on."""
     open: dict[Remains, list[tuple[int, Chain]]] = field(default_factory=dict)
@@ -250,7 +250,7 @@ class LtlSteps(OwnSteps):
 def _verdict(
     continuations: Continuations,
     left: Remains,
-    memory: Memory,
+    memory: Progressed,
     coming: tuple[frozenset[SignedAtom], ...],
     lasting: frozenset[SignedAtom],
 ) -> str:

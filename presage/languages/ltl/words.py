@@ -10,7 +10,7 @@ from presage.languages.ltl.formulas import (
     Before,
     Both,
     Either,
-    Formula,
+    LtlFormula,
     Next,
     SignedAtom,
     Truth,
@@ -59,7 +59,7 @@ def ways_of(left: Left, now: int, because: tuple[str, ...]) -> list[dict[str, An
 _FAR = 1 << 62
 
 
-def _premise(duty: Formula, following: int, variable: str) -> tuple[str, int, list[str], int | None]:
+def _premise(duty: LtlFormula, following: int, variable: str) -> tuple[str, int, list[str], int | None]:
     """Its text, where it is sorted, the bounds of its open time, and when it is decided."""
     ahead = _end(duty, following)
     if isinstance(duty, SignedAtom):
@@ -82,7 +82,7 @@ def _literal(fact: SignedAtom) -> str:
     return show_fact(fact) if fact.present else f"not {show_fact(negated(fact))}"  # type: ignore[arg-type]
 
 
-def _end(formula: Formula, at: int) -> int | None:
+def _end(formula: LtlFormula, at: int) -> int | None:
     """When a formula at a position is decided whatever comes; `None` if never."""
     match formula:
         case SignedAtom() | Truth():
@@ -102,7 +102,7 @@ def _end(formula: Formula, at: int) -> int | None:
     return None if first is None or second is None else max(first, second)
 
 
-def look_ahead(formula: Formula) -> int:
+def look_ahead(formula: LtlFormula) -> int:
     """How far a formula looks ahead, as far as that is bounded."""
     match formula:
         case SignedAtom() | Truth():

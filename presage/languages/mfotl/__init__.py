@@ -14,9 +14,9 @@ from presage.errors import Diagnostic, Note, Source, Span
 from presage.languages import SECOND_FILES
 from presage.languages.mfotl.clashes import clashes
 from presage.languages.mfotl.compiling import compiled
-from presage.languages.mfotl.formulas import Formula, Let, LogAtom, TruthConstant, free
+from presage.languages.mfotl.formulas import Let, LogAtom, LogFormula, TruthConstant, free
 from presage.languages.mfotl.reading import read_formula
-from presage.languages.mfotl.signatures import Signature, read_signature
+from presage.languages.mfotl.signatures import LogSignature, read_signature
 from presage.languages.mfotl.stepping import BUILT_IN, SATISFIED, TIME_POINT, MfotlMeaning
 from presage.languages.mfotl.translating import NoCounterpart, rule_of
 from presage.languages.mfotl.types import typed
@@ -41,7 +41,7 @@ def read(text: str, name: str) -> Parsed:
         for predicate, columns in signature.items()
     ]
     inputs.append(Input(TIME_POINT, (Column("number", "int"),)))
-    formula: Formula = found.formula or TruthConstant(True)
+    formula: LogFormula = found.formula or TruthConstant(True)
     if found.formula is not None:
         _check_atoms(found.atoms, signature, _defined(formula), problems)
         problems += clashes(formula, signature)
@@ -70,7 +70,7 @@ def read(text: str, name: str) -> Parsed:
     return Parsed(program, tuple(found.scanner.comments), tuple(problems), notes=tuple(notes), translation=translation)
 
 
-def _signature(name: str, problems: list[Diagnostic]) -> Signature:
+def _signature(name: str, problems: list[Diagnostic]) -> LogSignature:
     where = SECOND_FILES.get(SUFFIX) or Path(name).with_suffix(SUFFIX)
     try:
         text = where.read_text(encoding="utf-8-sig")
@@ -85,7 +85,7 @@ def _signature(name: str, problems: list[Diagnostic]) -> Signature:
     return signature
 
 
-def _defined(formula: Formula) -> set[str]:
+def _defined(formula: LogFormula) -> set[str]:
     found = {formula.predicate} if isinstance(formula, Let) else set()
     for part in ("inner", "defined", "left", "right"):
         below = getattr(formula, part, None)
@@ -95,7 +95,7 @@ def _defined(formula: Formula) -> set[str]:
 
 
 def _check_atoms(
-    atoms: tuple[LogAtom, ...], signature: Signature, defined: set[str], problems: list[Diagnostic]
+    atoms: tuple[LogAtom, ...], signature: LogSignature, defined: set[str], problems: list[Diagnostic]
 ) -> None:
     from presage.errors import nearest
 

@@ -15,14 +15,14 @@ from presage.languages.mfotl.formulas import (
     Apply,
     Compare,
     Exists,
-    Formula,
     Let,
     LogAtom,
+    LogFormula,
+    LogTerm,
     LogVariable,
     Matches,
-    Term,
 )
-from presage.languages.mfotl.signatures import Signature
+from presage.languages.mfotl.signatures import LogSignature
 from presage.languages.mfotl.stepping import BUILT_IN
 from presage.languages.mfotl.types import kind_of, kinds_found, parts
 
@@ -31,7 +31,7 @@ WORDS = {"int": "a number", "float": "a number", "text": "a text"}
 HINT = "compare values of one kind; i2s, f2s, s2i and s2f make one of the other"
 
 
-def clashes(formula: Formula, signature: Signature) -> Iterator[Diagnostic]:
+def clashes(formula: LogFormula, signature: LogSignature) -> Iterator[Diagnostic]:
     found = kinds_found(formula, signature)
     kinds = {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
     every = list(parts(formula))
@@ -39,7 +39,7 @@ def clashes(formula: Formula, signature: Signature) -> Iterator[Diagnostic]:
     bound = {name for each in every for name in _bound(each)}
     both = {name for name, each in found.items() if "text" in each and len(each) > 1 and name not in bound}
 
-    def is_other(term: Term, wanted: str) -> bool:
+    def is_other(term: LogTerm, wanted: str) -> bool:
         kind = kind_of(term, kinds)
         return bool(kind) and wanted in WORDS and (kind == "text") != (wanted == "text")
 

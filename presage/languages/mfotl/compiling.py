@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import itemgetter
 
-from presage.answers import Value
 from presage.errors import Span
 from presage.languages.mfotl.formulas import (
     Aggregation,
@@ -19,17 +18,17 @@ from presage.languages.mfotl.formulas import (
     Conjunction,
     Disjunction,
     Exists,
-    Formula,
     Let,
     LogAtom,
     LogConstant,
+    LogFormula,
     LogInterval,
+    LogTerm,
     LogVariable,
     Matches,
     Negation,
     Neighbour,
     SinceUntil,
-    Term,
     TruthConstant,
     free,
     negated,
@@ -38,11 +37,11 @@ from presage.languages.mfotl.formulas import (
 from presage.languages.mfotl.terms import aggregated, holds, term_value
 from presage.languages.mfotl.text_functions import expression_of
 from presage.languages.scanner import Unreadable
+from presage.model.terms import Value, Values
 
-Row = tuple[Value, ...]
-Relation = frozenset[Row]
-UNIT: Relation = frozenset(((),))
-EMPTY: Relation = frozenset()
+LogRelation = frozenset[Values]
+UNIT: LogRelation = frozenset(((),))
+EMPTY: LogRelation = frozenset()
 
 
 class RelationNode:
@@ -57,14 +56,14 @@ class FactsNode(RelationNode):
     """Facts that match an atom."""
 
     predicate: str
-    pattern: tuple[Term, ...]
+    pattern: tuple[LogTerm, ...]
 
     def __post_init__(self) -> None:
         super().__init__(dict.fromkeys(name for term in self.pattern for name in term_names(term)))
         self.takes_all = len(self.variables) == len(self.pattern)
         """Whether every fact matches, as it is."""
 
-    def matched(self, rows: Iterable[Row]) -> Relation:
+    def matched(self, rows: Iterable[Values]) -> LogRelation:
         if self.takes_all:
             return frozenset(rows)
         found = set()
@@ -82,7 +81,7 @@ class FactsNode(RelationNode):
 
 
 class FixedNode(RelationNode):
-    def __init__(self, variables: tuple[str, ...], relation: Relation) -> None:
+    def __init__(self, variables: tuple[str, ...], relation: LogRelation) -> None:
         super().__init__(variables)
         self.relation = relation
 
@@ -91,7 +90,7 @@ class Derived(RelationNode):
     """What follows from the relations of other nodes at the same time point."""
 
     def __init__(
-        self, variables: Iterable[str], below: tuple[RelationNode, ...], work: Callable[..., Relation]
+        self, variables: Iterable[str], below: tuple[RelationNode, ...], work: Callable[..., LogRelation]
     ) -> None:
         super().__init__(variables)
         self.below, self.work = below, work
@@ -129,7 +128,7 @@ def places(node: RelationNode, names: Iterable[str]) -> tuple[int, ...]:
     return tuple(node.variables.index(name) for name in names)
 
 
-def _picker(order: tuple[int, ...]) -> Callable[[Row], Row]:
+def _picker(order: tuple[int, ...]) -> Callable[[Values], Values]:
     """The values of a row at some places."""
     if len(order) == 1:
         (only,) = order
@@ -147,7 +146,7 @@ def reordered(node: RelationNode, names: tuple[str, ...]) -> RelationNode:
 Definitions = dict[str, tuple[tuple[str, ...], RelationNode]]
 
 
-def compiled(formula: Formula, definitions: Definitions) -> RelationNode:
+def compiled(formula: LogFormula, definitions: Definitions) -> RelationNode:
     match formula:
         case LogAtom(predicate=name, terms=terms):
             if name in definitions:
@@ -196,12 +195,12 @@ def compiled(formula: Formula, definitions: Definitions) -> RelationNode:
             return _lasting(formula, definitions)
 
 
-def _not_bound(formula: Formula, name: str) -> Unreadable:
+def _not_bound(formula: LogFormula, name: str) -> Unreadable:
     hint = "join it by AND with what gives it values; the formula is worked out as written, and not its negation"
     return Unreadable("S103", f"the formula cannot be worked out: `{name}` may be anything here", formula.span, hint)
 
 
-def _called(definition: tuple[tuple[str, ...], RelationNode], terms: tuple[Term, ...], span: Span) -> RelationNode:
+def _called(definition: tuple[tuple[str, ...], RelationNode], terms: tuple[LogTerm, ...], span: Span) -> RelationNode:
     names, node = definition
     if len(names) != len(terms):
         raise Unreadable("N101", f"it is defined with {len(names)} arguments and has {len(terms)} here", span)
@@ -222,7 +221,7 @@ def _equation(formula: Compare) -> RelationNode:
     raise _not_bound(formula, names[0])
 
 
-def _conjuncts(formula: Formula) -> list[Formula]:
+def _conjuncts(formula: LogFormula) -> list[LogFormula]:
     if isinstance(formula, Conjunction):
         return [*_conjuncts(formula.left), *_conjuncts(formula.right)]
     return [formula]
@@ -249,7 +248,7 @@ def _conjunction(formula: Conjunction, definitions: Definitions) -> RelationNode
     return made
 
 
-def _joined(made: RelationNode, bound: set[str], each: Formula, definitions: Definitions) -> RelationNode | None:
+def _joined(made: RelationNode, bound: set[str], each: LogFormula, definitions: Definitions) -> RelationNode | None:
     if isinstance(each, Compare):
         return _compared(made, bound, each)
     if isinstance(each, Negation):
@@ -281,7 +280,7 @@ def _joined(made: RelationNode, bound: set[str], each: Formula, definitions: Def
 def _without(made: RelationNode, node: RelationNode) -> RelationNode:
     pick = _picker(places(made, node.variables))
 
-    def without(rows: Relation, absent: Relation) -> Relation:
+    def without(rows: LogRelation, absent: LogRelation) -> LogRelation:
         return frozenset(row for row in rows if pick(row) not in absent) if absent else rows
 
     return Derived(made.variables, (made, node), without)
@@ -299,7 +298,7 @@ def _matched(made: RelationNode, bound: set[str], each: Matches) -> RelationNode
         return None
     expression = expression_of(each.pattern)
 
-    def match(rows: Relation) -> Relation:
+    def match(rows: LogRelation) -> LogRelation:
         found = set()
         for row in rows:
             known = dict(zip(made.variables, row, strict=True))
@@ -335,14 +334,14 @@ def _compared(made: RelationNode, bound: set[str], each: Compare) -> RelationNod
 
 
 def _filtered(made: RelationNode, each: Compare, wanted: bool) -> RelationNode:
-    def keep(rows: Relation) -> Relation:
+    def keep(rows: LogRelation) -> LogRelation:
         return frozenset(row for row in rows if holds(each, dict(zip(made.variables, row, strict=True))) == wanted)
 
     return Derived(made.variables, (made,), keep)
 
 
-def _extended(made: RelationNode, name: str, term: Term) -> RelationNode:
-    def extend(rows: Relation) -> Relation:
+def _extended(made: RelationNode, name: str, term: LogTerm) -> RelationNode:
+    def extend(rows: LogRelation) -> LogRelation:
         found = ((row, term_value(term, dict(zip(made.variables, row, strict=True)))) for row in rows)
         return frozenset((*row, value) for row, value in found if value is not None)
 
@@ -357,7 +356,7 @@ def _join(left: RelationNode, right: RelationNode) -> RelationNode:
     in_order = tuple(shared) == right.variables
     empty = not left.variables
 
-    def join(one: Relation, other: Relation) -> Relation:
+    def join(one: LogRelation, other: LogRelation) -> LogRelation:
         if not one or not other:
             return EMPTY
         if empty:
@@ -365,7 +364,7 @@ def _join(left: RelationNode, right: RelationNode) -> RelationNode:
         if not extra:
             keys = other if in_order else frozenset(map(theirs, other))
             return frozenset(row for row in one if mine(row) in keys)
-        by: dict[Row, list[Row]] = {}
+        by: dict[Values, list[Values]] = {}
         if len(one) < len(other):
             # The fewer rows are looked up.
             for row in one:
@@ -393,7 +392,7 @@ def _lasting(formula: SinceUntil, definitions: Definitions) -> RelationNode:
     return Through(formula.ahead, formula.reach, lefts, right)
 
 
-def _conditions(left: Formula, definitions: Definitions) -> list[Formula]:
+def _conditions(left: LogFormula, definitions: Definitions) -> list[LogFormula]:
     """A left side in parts that can each be worked out, where it cannot be as a whole."""
     if isinstance(left, Conjunction):
         try:
@@ -403,7 +402,7 @@ def _conditions(left: Formula, definitions: Definitions) -> list[Formula]:
     return [left]
 
 
-def _condition(left: Formula, right: RelationNode, definitions: Definitions) -> LeftSide:
+def _condition(left: LogFormula, right: RelationNode, definitions: Definitions) -> LeftSide:
     if isinstance(left, Negation) and free(left.inner):
         return LeftSide(compiled(left.inner, definitions), True, right)
     try:
@@ -420,8 +419,8 @@ def _aggregate(formula: Aggregation, inner: RelationNode) -> RelationNode:
     order = places(inner, formula.groups)
     function = formula.function
 
-    def work(rows: Relation) -> Relation:
-        groups: dict[Row, list[Value]] = {}
+    def work(rows: LogRelation) -> LogRelation:
+        groups: dict[Values, list[Value]] = {}
         for row in rows:
             groups.setdefault(tuple(row[place] for place in order), []).append(row[at])
         if not groups and not formula.groups and formula.nothing is not None:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from presage.answers import Value
 from presage.errors import NOWHERE, Span
-from presage.model.terms import Number
+from presage.model.terms import Number, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +29,11 @@ class Apply:
     """An operator or function over terms."""
 
     operator: str
-    terms: tuple[Term, ...]
+    terms: tuple[LogTerm, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Term = Union[LogVariable, LogConstant, Apply]
+LogTerm = Union[LogVariable, LogConstant, Apply]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class LogInterval:
 @dataclass(frozen=True, slots=True)
 class LogAtom:
     predicate: str
-    terms: tuple[Term, ...]
+    terms: tuple[LogTerm, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -74,8 +73,8 @@ class TruthConstant:
 @dataclass(frozen=True, slots=True)
 class Compare:
     operator: str
-    left: Term
-    right: Term
+    left: LogTerm
+    right: LogTerm
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -83,36 +82,36 @@ class Compare:
 class Matches:
     """Whether a text has a part that a regular expression describes; what its groups take are values too."""
 
-    text: Term
+    text: LogTerm
     pattern: str
-    groups: tuple[Term | None, ...]
+    groups: tuple[LogTerm | None, ...]
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    inner: Formula
+    inner: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Conjunction:
-    left: Formula
-    right: Formula
+    left: LogFormula
+    right: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Disjunction:
-    left: Formula
-    right: Formula
+    left: LogFormula
+    right: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Exists:
     names: tuple[str, ...]
-    inner: Formula
+    inner: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -122,7 +121,7 @@ class Aggregation:
     function: str
     over: str
     groups: tuple[str, ...]
-    inner: Formula
+    inner: LogFormula
     nothing: Value | None = None
     """What it is worth of nothing at all, where there are no groups."""
     span: Span = field(default=NOWHERE, compare=False)
@@ -132,8 +131,8 @@ class Aggregation:
 class Let:
     predicate: str
     names: tuple[str, ...]
-    defined: Formula
-    inner: Formula
+    defined: LogFormula
+    inner: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -143,7 +142,7 @@ class Neighbour:
 
     ahead: bool
     reach: LogInterval
-    inner: Formula
+    inner: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
@@ -153,12 +152,12 @@ class SinceUntil:
 
     ahead: bool
     reach: LogInterval
-    left: Formula
-    right: Formula
+    left: LogFormula
+    right: LogFormula
     span: Span = field(default=NOWHERE, compare=False)
 
 
-Formula = Union[
+LogFormula = Union[
     LogAtom,
     TruthConstant,
     Compare,
@@ -176,7 +175,7 @@ Formula = Union[
 TRUE = TruthConstant(True)
 
 
-def term_names(term: Term) -> Iterator[str]:
+def term_names(term: LogTerm) -> Iterator[str]:
     if isinstance(term, LogVariable):
         yield term.name
     elif isinstance(term, Apply):
@@ -184,12 +183,12 @@ def term_names(term: Term) -> Iterator[str]:
             yield from term_names(each)
 
 
-def free(formula: Formula) -> list[str]:
+def free(formula: LogFormula) -> list[str]:
     """The free variables in the order in which they occur, each once."""
     return list(dict.fromkeys(_free(formula)))
 
 
-def _free(formula: Formula) -> Iterator[str]:
+def _free(formula: LogFormula) -> Iterator[str]:
     match formula:
         case LogAtom(terms=terms):
             for term in terms:
@@ -221,7 +220,7 @@ def _free(formula: Formula) -> Iterator[str]:
             yield from _free(right)
 
 
-def negated(formula: Formula) -> Formula:
+def negated(formula: LogFormula) -> LogFormula:
     """The negation, pushed down as far as that helps."""
     match formula:
         case Negation(inner=inner):

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
-from presage.languages.mfotl.compiling import EMPTY, LeftSide, Relation, Row, Through
-from presage.model.terms import Number
+from presage.languages.mfotl.compiling import EMPTY, LeftSide, LogRelation, Through
+from presage.model.terms import Number, Values
 
-Lefts = list[Relation]
+Lefts = list[LogRelation]
 """What the conditions of the left side are at a point."""
 
 
@@ -22,18 +22,18 @@ class SinceRows:
 
     def __init__(self, node: Through) -> None:
         self.node = node
-        self.since: dict[Row, int] = {}
+        self.since: dict[Values, int] = {}
         """The rows that are alive, and from which of its beginnings on each is."""
-        self.last: dict[Row, int] = {}
+        self.last: dict[Values, int] = {}
         """The last beginning of each."""
-        self.waiting: deque[tuple[int, Number, Iterable[Row]]] = deque()
+        self.waiting: deque[tuple[int, Number, Iterable[Values]]] = deque()
         """Beginnings that are too near for the interval."""
-        self.inside: deque[tuple[int, Number, Iterable[Row]]] = deque()
-        self.latest: dict[Row, int] = {}
+        self.inside: deque[tuple[int, Number, Iterable[Values]]] = deque()
+        self.latest: dict[Values, int] = {}
         """The rows that began within the interval, each with the last such point."""
-        self.told: Relation | None = EMPTY
+        self.told: LogRelation | None = EMPTY
 
-    def at(self, place: int, time: Number, lefts: Lefts, right: Relation) -> Relation:
+    def at(self, place: int, time: Number, lefts: Lefts, right: LogRelation) -> LogRelation:
         for condition, left in zip(self.node.lefts, lefts, strict=True):
             self._keep(condition, left)
         if right:
@@ -63,7 +63,7 @@ class SinceRows:
             self.told = frozenset(self.latest)
         return self.told
 
-    def _keep(self, condition: LeftSide, left: Relation) -> None:
+    def _keep(self, condition: LeftSide, left: LogRelation) -> None:
         """Drops the rows of which the left side does not hold."""
         if not self.since:
             return
@@ -81,13 +81,13 @@ class SinceRows:
 
     # What is saved are the rows that are alive, by when they began; of points only the order counts.
 
-    def beginnings(self) -> list[tuple[Number, list[Row]]]:
+    def beginnings(self) -> list[tuple[Number, list[Values]]]:
         return [
             (time, [row for row in rows if self.since.get(row, place + 1) <= place])
             for place, time, rows in (*self.inside, *self.waiting)
         ]
 
-    def fill(self, kept: list[tuple[Number, list[Row]]], now: Number) -> None:
+    def fill(self, kept: list[tuple[Number, list[Values]]], now: Number) -> None:
         reach = self.node.reach
         for place, (time, rows) in enumerate(kept, -len(kept)):
             for row in rows:
@@ -108,21 +108,21 @@ class UntilRows:
         self.node = node
         self.next = self.start = first
         """The next point to look at, and the first that rows may still be found for."""
-        self.found: dict[int, set[Row]] = {}
-        self.broken: list[dict[Row, int]] = [{} for _ in node.lefts]
+        self.found: dict[int, set[Values]] = {}
+        self.broken: list[dict[Values, int]] = [{} for _ in node.lefts]
         """For each condition on the left: after which point its absence has held; or since which it has held."""
-        self.inside: deque[tuple[int, Number, Relation]] = deque()
-        self.count: dict[Row, int] = {}
-        self.told: Relation | None = EMPTY
+        self.inside: deque[tuple[int, Number, LogRelation]] = deque()
+        self.count: dict[Values, int] = {}
+        self.told: LogRelation | None = EMPTY
 
     def at(
         self,
         place: int,
         ends: int,
         time_of: Callable[[int], Number],
-        of: Callable[[int], tuple[Lefts, Relation] | None],
+        of: Callable[[int], tuple[Lefts, LogRelation] | None],
         over: Callable[[Number], bool],
-    ) -> Relation | None:
+    ) -> LogRelation | None:
         """The relation at a point, if it is known; `of` gives both sides at a point, as far as they are known, and
         `over` says whether nothing can come any more at a time."""
         begin, reach = time_of(place), self.node.reach
@@ -146,14 +146,14 @@ class UntilRows:
 
     # EVENTUALLY: nothing to keep in mind on the left, so it is a window over the rows to come.
 
-    def _enter(self, time: Number, right: Relation) -> None:
+    def _enter(self, time: Number, right: LogRelation) -> None:
         self.inside.append((self.next, time, right))
         for row in right:
             self.count[row] = there = self.count.get(row, 0) + 1
             if there == 1:
                 self.told = None
 
-    def _inside(self, place: int, begin: Number) -> Relation:
+    def _inside(self, place: int, begin: Number) -> LogRelation:
         reach = self.node.reach
         while self.inside and (self.inside[0][0] < place or not reach.is_reached(self.inside[0][1] - begin)):
             for row in self.inside.popleft()[2]:
@@ -167,7 +167,7 @@ class UntilRows:
 
     # UNTIL
 
-    def _look(self, time: Number, time_of: Callable[[int], Number], lefts: Lefts, right: Relation) -> None:
+    def _look(self, time: Number, time_of: Callable[[int], Number], lefts: Lefts, right: LogRelation) -> None:
         reach, here = self.node.reach, self.next
         if right:
             last = here
@@ -190,7 +190,7 @@ class UntilRows:
                 broken.clear()
                 broken.update(held)
 
-    def _held_from(self, row: Row, here: int) -> Iterable[int]:
+    def _held_from(self, row: Values, here: int) -> Iterable[int]:
         """From which point up to before this one each condition of the left side has held."""
         for condition, broken in zip(self.node.lefts, self.broken, strict=True):
             yield broken.get(condition.key(row), 0 if condition.absent else here)

@@ -19,16 +19,16 @@ from presage.languages.mfotl.formulas import (
     Conjunction,
     Disjunction,
     Exists,
-    Formula,
     Let,
     LogAtom,
     LogConstant,
+    LogFormula,
     LogInterval,
+    LogTerm,
     LogVariable,
     Matches,
     Neighbour,
     SinceUntil,
-    Term,
     TruthConstant,
     free,
     negated,
@@ -64,7 +64,7 @@ COMPARISONS = ("<=", ">=", "<", ">", "=")
 
 @dataclass(frozen=True, slots=True)
 class FormulaReader:
-    formula: Formula | None
+    formula: LogFormula | None
     scanner: Scanner
     atoms: tuple[LogAtom, ...]
 
@@ -96,7 +96,7 @@ class _Reader:
     def _accept(self, *words: str) -> str:
         return self.c.take().text if self._is(*words) else ""
 
-    def formula(self) -> Formula:
+    def formula(self) -> LogFormula:
         c = self.c
         c.deeper()
         start = c.token.start
@@ -109,10 +109,10 @@ class _Reader:
         c.shallower()
         return left
 
-    def _prefixed(self) -> Formula:
+    def _prefixed(self) -> LogFormula:
         return self._equivalence()
 
-    def _prefix(self) -> Formula | None:
+    def _prefix(self) -> LogFormula | None:
         """A temporal operator or quantifier takes all that binds more tightly than `SINCE`."""
         c = self.c
         start = c.token.start
@@ -149,7 +149,7 @@ class _Reader:
                 raise Unreadable("P205", f"`{word}`: {what} cannot be said here", c.token.span)
         return None
 
-    def _let(self) -> Formula:
+    def _let(self) -> LogFormula:
         c = self.c
         start = c.take().start
         name = c.kind("word", "a predicate").text
@@ -167,21 +167,21 @@ class _Reader:
         return Let(name, tuple(names), defined, inner, c.since(start))
 
     def _binary(
-        self, words: str, operand: Callable[[], Formula], join: Callable[[Formula, Formula, Span], Formula]
-    ) -> Formula:
+        self, words: str, operand: Callable[[], LogFormula], join: Callable[[LogFormula, LogFormula, Span], LogFormula]
+    ) -> LogFormula:
         start = self.c.token.start
         left = operand()
         while self._accept(words):
             left = join(left, operand(), self.c.since(start))
         return left
 
-    def _equivalence(self) -> Formula:
-        def same(left: Formula, right: Formula, span: Span) -> Formula:
+    def _equivalence(self) -> LogFormula:
+        def same(left: LogFormula, right: LogFormula, span: Span) -> LogFormula:
             return Conjunction(Disjunction(negated(left), right, span), Disjunction(negated(right), left, span), span)
 
         return self._binary("EQUIV", self._implication, same)
 
-    def _implication(self) -> Formula:
+    def _implication(self) -> LogFormula:
         c = self.c
         start = c.token.start
         left = self._alternatives()
@@ -192,13 +192,13 @@ class _Reader:
             return Disjunction(negated(left), right, c.since(start))
         return left
 
-    def _alternatives(self) -> Formula:
+    def _alternatives(self) -> LogFormula:
         return self._binary("OR", self._conjunction, lambda a, b, span: Disjunction(a, b, span))
 
-    def _conjunction(self) -> Formula:
+    def _conjunction(self) -> LogFormula:
         return self._binary("AND", self._single, lambda a, b, span: Conjunction(a, b, span))
 
-    def _single(self) -> Formula:
+    def _single(self) -> LogFormula:
         c = self.c
         prefixed = self._prefix()
         if prefixed is not None:
@@ -237,7 +237,7 @@ class _Reader:
                 raise (reached if reached.diagnostic.span.start >= other.diagnostic.span.start else other) from None
         return self._comparison()
 
-    def _aggregate(self) -> Formula:
+    def _aggregate(self) -> LogFormula:
         c = self.c
         start = c.token.start
         result = self._name()
@@ -258,11 +258,11 @@ class _Reader:
                 raise Unreadable("S102", f"`{name}` does not occur in the formula that is aggregated", span)
         return Aggregation(result, function, over, tuple(groups), inner, span=span)
 
-    def _atom(self) -> Formula:
+    def _atom(self) -> LogFormula:
         c = self.c
         name = c.take()
         c.expect("(")
-        terms: list[Term] = []
+        terms: list[LogTerm] = []
         hidden: list[str] = []
         while not c.is_at(")"):
             term = self._term()
@@ -281,7 +281,7 @@ class _Reader:
         self.atoms.append(atom)
         return Exists(tuple(hidden), atom, atom.span) if hidden else atom
 
-    def _comparison(self) -> Formula:
+    def _comparison(self) -> LogFormula:
         c = self.c
         start = c.token.start
         left = self._term()
@@ -294,7 +294,7 @@ class _Reader:
             raise c.unexpected("a comparison: = < <= > >=", words=WORDS)
         return Compare(operator, left, self._term(), c.since(start))
 
-    def _matches(self, text: Term, start: int) -> Formula:
+    def _matches(self, text: LogTerm, start: int) -> LogFormula:
         c = self.c
         at = c.token
         if not (c.token.text == "r" and c.ahead().kind == "string"):
@@ -303,7 +303,7 @@ class _Reader:
         c.take()
         pattern = c.take().text[1:-1]
         check_expression(pattern, c.since(at.start))
-        groups: list[Term | None] = []
+        groups: list[LogTerm | None] = []
         if c.accept("("):
             while not c.is_at(")"):
                 name = c.token.text
@@ -314,21 +314,21 @@ class _Reader:
             c.expect(")", "`,` or `)` after a group")
         return Matches(text, pattern, tuple(groups), c.since(start))
 
-    def _term(self) -> Term:
+    def _term(self) -> LogTerm:
         start = self.c.token.start
         left = self._product()
         while sign := self._accept("+", "-"):
             left = Apply(sign, (left, self._product()), self.c.since(start))
         return left
 
-    def _product(self) -> Term:
+    def _product(self) -> LogTerm:
         start = self.c.token.start
         left = self._factor()
         while sign := self._accept("*", "/", "MOD"):
             left = Apply(sign, (left, self._factor()), self.c.since(start))
         return left
 
-    def _factor(self) -> Term:
+    def _factor(self) -> LogTerm:
         c = self.c
         token = c.token
         c.deeper()

@@ -20,16 +20,16 @@ class SignatureColumn:
     type: str
 
 
-Signature = dict[str, tuple[SignatureColumn, ...]]
+LogSignature = dict[str, tuple[SignatureColumn, ...]]
 
 
-def read_signature(source: Source) -> tuple[Signature, list[Diagnostic]]:
+def read_signature(source: Source) -> tuple[LogSignature, list[Diagnostic]]:
     brace = source.text.find("{")
     if brace >= 0:
         message = "records, as MonPoly's JSON logs have them, cannot be said here"
         return {}, [Diagnostic("P205", message, Span(brace, brace + 1), "write their fields as columns")]
     c = Scanner(source, GRAMMAR)
-    found: Signature = {}
+    found: LogSignature = {}
     try:
         while c.token.kind != "end":
             name = c.kind("word", "a predicate, such as publish(r:int)")

@@ -21,18 +21,17 @@ from presage.languages.mfotl.compiling import (
     Derived,
     FactsNode,
     FixedNode,
+    LogRelation,
     NeighbourNode,
-    Relation,
     RelationNode,
-    Row,
     Through,
     compiled,
     reordered,
 )
-from presage.languages.mfotl.formulas import Formula, free
+from presage.languages.mfotl.formulas import LogFormula, free
 from presage.languages.mfotl.lasting import SinceRows, UntilRows
 from presage.languages.steps import OwnSteps
-from presage.model.terms import Number
+from presage.model.terms import Number, Values
 
 SATISFIED, TIME_POINT = "satisfied", "time_point"
 BUILT_IN = {"tp": 1, "ts": 1, "tpts": 2}
@@ -41,7 +40,7 @@ BUILT_IN = {"tp": 1, "ts": 1, "tpts": 2}
 
 @dataclass(frozen=True, slots=True)
 class MfotlMeaning:
-    formula: Formula
+    formula: LogFormula
 
     engine = "mfotl"
     reason = "its operators go from one time point of the log to another, whatever time lies between"
@@ -63,7 +62,7 @@ class MfotlMeaning:
 class Point:
     number: int
     time: Number
-    facts: dict[str, set[Row]]
+    facts: dict[str, set[Values]]
 
 
 class _Log:
@@ -78,7 +77,7 @@ class _Log:
         self.first = 0
         """The first point that is remembered."""
         self.now: Number = 0
-        self.known: dict[int, dict[int, Relation]] = {at: {} for at in range(len(self.nodes))}
+        self.known: dict[int, dict[int, LogRelation]] = {at: {} for at in range(len(self.nodes))}
         self.done: dict[int, int] = dict.fromkeys(range(len(self.nodes)), 0)
         """For each node, the first point at which its relation is not known yet."""
         through = [(at, node) for at, node in enumerate(self.nodes) if isinstance(node, Through)]
@@ -98,7 +97,7 @@ class _Log:
         self.points[self.next] = point
         self.next += 1
 
-    def work(self) -> Iterator[tuple[Point, Relation]]:
+    def work(self) -> Iterator[tuple[Point, LogRelation]]:
         """What is newly known of the formula."""
         top = len(self.nodes) - 1
         before = self.done[top]
@@ -113,10 +112,10 @@ class _Log:
             yield self.points[place], self.known[top][place]
         self._forget()
 
-    def _of(self, node: RelationNode, place: int) -> Relation | None:
+    def _of(self, node: RelationNode, place: int) -> LogRelation | None:
         return self.known[self.place[id(node)]].get(place)
 
-    def _relation(self, at: int, node: RelationNode, place: int) -> Relation | None:
+    def _relation(self, at: int, node: RelationNode, place: int) -> LogRelation | None:
         point = self.points[place]
         if isinstance(node, FactsNode):
             return node.matched(point.facts.get(node.predicate) or _built_in(node, point))
@@ -133,14 +132,14 @@ class _Log:
         sides = self._sides(node, place)
         return None if sides is None else self.since[at].at(place, point.time, *sides)
 
-    def _sides(self, node: Through, place: int) -> tuple[list[Relation], Relation] | None:
+    def _sides(self, node: Through, place: int) -> tuple[list[LogRelation], LogRelation] | None:
         right = self._of(node.right, place)
         lefts = [self._of(each.node, place) for each in node.lefts]
         if right is None or any(each is None for each in lefts):
             return None
         return [each for each in lefts if each is not None], right
 
-    def _until(self, at: int, node: Through, place: int) -> Relation | None:
+    def _until(self, at: int, node: Through, place: int) -> LogRelation | None:
         """Known when nothing that may still come lies within the interval."""
         high = node.reach.high
         assert high is not None
@@ -152,7 +151,7 @@ class _Log:
             lambda begin: self.now >= begin + high,
         )
 
-    def _beside(self, node: NeighbourNode, place: int) -> Relation | None:
+    def _beside(self, node: NeighbourNode, place: int) -> LogRelation | None:
         other = place + 1 if node.ahead else place - 1
         if other < 0:
             return EMPTY
@@ -187,7 +186,7 @@ def below(node: RelationNode) -> tuple[RelationNode, ...]:
     return ()
 
 
-def _built_in(node: FactsNode, point: Point) -> Iterable[Row]:
+def _built_in(node: FactsNode, point: Point) -> Iterable[Values]:
     if len(node.pattern) != BUILT_IN.get(node.predicate):
         return ()
     return [{"tp": (point.number,), "ts": (point.time,), "tpts": (point.number, point.time)}[node.predicate]]
@@ -196,7 +195,7 @@ def _built_in(node: FactsNode, point: Point) -> Iterable[Row]:
 class MfotlSteps(OwnSteps):
     repeats = True
 
-    def __init__(self, subject: Subject, emit: str | None, formula: Formula) -> None:
+    def __init__(self, subject: Subject, emit: str | None, formula: LogFormula) -> None:
         super().__init__(subject, emit)
         self.names = tuple(free(formula))
         self.log = _Log(reordered(compiled(formula, {}), self.names))
@@ -242,7 +241,7 @@ class MfotlSteps(OwnSteps):
         if point is not None:
             self.log.add(point)
 
-    def _answers(self, point: Point, rows: Relation, now: Number) -> Iterator[Answer]:
+    def _answers(self, point: Point, rows: LogRelation, now: Number) -> Iterator[Answer]:
         found = []
         for row in rows:
             bindings = dict(zip(self.names, row, strict=True))
@@ -326,5 +325,5 @@ def _rows_out(rows: Any) -> list[list[Any]]:
     return [[written(each) for each in row] for row in rows]
 
 
-def _rows_in(rows: list[list[Any]]) -> Iterator[Row]:
+def _rows_in(rows: list[list[Any]]) -> Iterator[Values]:
     return (tuple(map(read, row)) for row in rows)

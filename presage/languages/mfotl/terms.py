@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from presage.answers import Value
 from presage.languages.conditions import compared, rank
-from presage.languages.mfotl.formulas import Compare, LogConstant, LogVariable, Term
+from presage.languages.mfotl.formulas import Compare, LogConstant, LogTerm, LogVariable
 from presage.languages.mfotl.text_functions import CONVERSIONS
-from presage.model.terms import number
+from presage.model.terms import Value, number
 
 
 def holds(condition: Compare, known: dict[str, Value]) -> bool:
@@ -18,7 +17,7 @@ def holds(condition: Compare, known: dict[str, Value]) -> bool:
     return left is not None and right is not None and compared(condition.operator, left, right)
 
 
-def term_value(term: Term, known: dict[str, Value]) -> Value | None:
+def term_value(term: LogTerm, known: dict[str, Value]) -> Value | None:
     """Numbers as MonPoly has them: `/` and `MOD` of whole numbers cut off towards 0."""
     if isinstance(term, LogVariable):
         return known.get(term.name)

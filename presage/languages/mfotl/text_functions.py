@@ -10,10 +10,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from presage.answers import Value
 from presage.languages.scanner import Unreadable
 from presage.model.functions import pattern as expression
-from presage.model.terms import number
+from presage.model.terms import Value, number
 
 LATEST = 4_102_444_800
 """MonPoly's dates end with the year 2100."""

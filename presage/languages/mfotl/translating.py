@@ -22,7 +22,7 @@ class NoCounterpart(Exception):
 POINT = Atom(TIME_POINT, (Variable("_"),))
 
 
-def rule_of(formula: mfotl.Formula) -> Rule:
+def rule_of(formula: mfotl.LogFormula) -> Rule:
     head = Atom(SATISFIED, tuple(_variable(name) for name in mfotl.free(formula)))
     body = _formula(formula)
     parts = body.parts if isinstance(body, And) else (body,)
@@ -33,7 +33,7 @@ def _variable(name: str) -> Variable:
     return Variable(name[0].upper() + name[1:].replace("'", "_") if name[0].isalpha() else f"V{name.strip('_')}")
 
 
-def _term(term: mfotl.Term) -> Term:
+def _term(term: mfotl.LogTerm) -> Term:
     match term:
         case mfotl.LogVariable(name=name):
             return _variable(name)
@@ -53,7 +53,7 @@ def _all(parts: Iterable[Formula]) -> Formula:
     return flat[0] if len(flat) == 1 else And(tuple(flat))
 
 
-def _formula(formula: mfotl.Formula) -> Formula:
+def _formula(formula: mfotl.LogFormula) -> Formula:
     match formula:
         case mfotl.LogAtom(predicate=name, terms=terms):
             return Atom(name, tuple(map(_term, terms)))

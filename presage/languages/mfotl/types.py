@@ -10,31 +10,31 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any
 
-from presage.answers import Value
 from presage.errors import Diagnostic
 from presage.languages.mfotl.formulas import (
     Aggregation,
     Apply,
     Compare,
-    Formula,
     Let,
     LogAtom,
     LogConstant,
+    LogFormula,
+    LogTerm,
     LogVariable,
-    Term,
 )
-from presage.languages.mfotl.signatures import Signature
+from presage.languages.mfotl.signatures import LogSignature
 from presage.languages.mfotl.text_functions import FLOATS
+from presage.model.terms import Value
 
 TEXTS = ("i2s", "f2s", "FORMAT_DATE")
 WHOLE = ("f2i", "s2i", "YEAR", "MONTH", "DAY_OF_MONTH", "MOD")
-Kinds = dict[str, str]
+KindByVariable = dict[str, str]
 
 
-def typed(formula: Formula, signature: Signature, problems: list[Diagnostic]) -> Formula:
+def typed(formula: LogFormula, signature: LogSignature, problems: list[Diagnostic]) -> LogFormula:
     """The formula with its divisions and aggregates settled; appends to `problems` what has the wrong type."""
     kinds = _kinds(formula, signature)
-    settled: Formula = _settled(formula, kinds, problems)
+    settled: LogFormula = _settled(formula, kinds, problems)
     return settled
 
 
@@ -48,13 +48,13 @@ def parts(node: Any) -> Iterator[Any]:
                 yield from parts(each)
 
 
-def _kinds(formula: Formula, signature: Signature) -> Kinds:
+def _kinds(formula: LogFormula, signature: LogSignature) -> KindByVariable:
     """The type of each variable; of a name that has several, none."""
     found = kinds_found(formula, signature)
     return {name: next(iter(each)) for name, each in found.items() if len(each) == 1}
 
 
-def kinds_found(formula: Formula, signature: Signature) -> dict[str, set[str]]:
+def kinds_found(formula: LogFormula, signature: LogSignature) -> dict[str, set[str]]:
     """The types that each name has somewhere."""
     found: dict[str, set[str]] = {}
     every = list(parts(formula))
@@ -83,7 +83,7 @@ def kinds_found(formula: Formula, signature: Signature) -> dict[str, set[str]]:
     return found
 
 
-def kind_of(term: Term, kinds: Kinds) -> str:
+def kind_of(term: LogTerm, kinds: KindByVariable) -> str:
     match term:
         case LogVariable(name=name):
             return kinds.get(name, "")
@@ -101,7 +101,7 @@ def kind_of(term: Term, kinds: Kinds) -> str:
     return ""
 
 
-def _settled(node: Any, kinds: Kinds, problems: list[Diagnostic]) -> Any:
+def _settled(node: Any, kinds: KindByVariable, problems: list[Diagnostic]) -> Any:
     changes: dict[str, Any] = {}
     for field in fields(node):
         value = getattr(node, field.name)

@@ -42,7 +42,7 @@ TOLD = "presage.told"
 KIND, FORMAT = "told", 1
 PULSE = 1.0
 """Seconds between two looks at whether something is to be said again."""
-Show = Callable[[Part, list[dict[str, Any]]], None]
+ShowLines = Callable[[Part, list[dict[str, Any]]], None]
 
 
 def by_driver(part: Part) -> bool:
@@ -54,7 +54,13 @@ class Receivers:
     """The receivers of a stream. `moments` are what its times are shown as, if not as numbers."""
 
     def __init__(
-        self, spark: Any, pipeline: Pipeline, report: Report, moments: Moments | None, show: Show, stop: threading.Event
+        self,
+        spark: Any,
+        pipeline: Pipeline,
+        report: Report,
+        moments: Moments | None,
+        show: ShowLines,
+        stop: threading.Event,
     ) -> None:
         assert report.findings is not None
         self.pipeline, self.moments = pipeline, moments
@@ -231,7 +237,7 @@ class _Unasked:
 
 
 class _Screen(_Unasked):
-    def __init__(self, part: Part, show: Show) -> None:
+    def __init__(self, part: Part, show: ShowLines) -> None:
         self.part, self.show = part, show
 
     def write(self, lines: Sequence[ToldLine]) -> None:

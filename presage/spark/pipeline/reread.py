@@ -13,11 +13,11 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from presage.answers import Answer, Value, binding_places, shown_name
+from presage.answers import Answer, binding_places, shown_name
 from presage.io.facts import exact
 from presage.io.moments import Moments, arguments_in, in_order, moment_text
 from presage.model.statements import Query
-from presage.model.terms import Number, number
+from presage.model.terms import Number, Value, number
 
 
 def lines_of(rows: DataFrame, zone: tzinfo = UTC) -> Iterator[dict[str, Any]]:

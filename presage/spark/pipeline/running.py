@@ -32,9 +32,9 @@ from presage.rewrite.units import Units
 from presage.spark.call import all_rows
 from presage.spark.pipeline.begun import BegunCheckpoint
 from presage.spark.pipeline.folders import SparkFolder
-from presage.spark.pipeline.from_driver import ALERTS, Receivers, by_driver
+from presage.spark.pipeline.from_driver import ALERTS, Receivers, ShowLines, by_driver
 from presage.spark.pipeline.listening import Listener, SparkMetrics, counted
-from presage.spark.pipeline.sinks import Lines, Sinks
+from presage.spark.pipeline.sinks import Sinks
 from presage.spark.pipeline.sources import Sources
 from presage.spark.session import keep_private, local_session, tell_no_ends, temporary_home, while_java_lives
 from presage.spark.troubles import UNTOLD, about_state, is_sparks, own_words, reason
@@ -59,7 +59,7 @@ class RunningPipeline:
     def __init__(
         self,
         checked: Checked,
-        show: Lines,
+        show: ShowLines,
         changed: Callable[[], None] | None = None,
         spark: SparkSession | None = None,
         say: Callable[[str], None] = lambda said: None,

@@ -8,9 +8,7 @@ its answer as key.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,19 +19,17 @@ from presage.pipeline.reading import Part, Pipeline
 from presage.rewrite.units import Units
 from presage.spark.call import late_facts
 from presage.spark.pipeline.folders import SparkFolder
-from presage.spark.pipeline.from_driver import Receivers, by_driver
+from presage.spark.pipeline.from_driver import Receivers, ShowLines, by_driver
 from presage.spark.pipeline.reread import lines_of
 from presage.spark.troubles import before_sinks, is_sparks, reason
 
-Lines = Callable[[Part, list[dict[str, Any]]], None]
-"""Shows lines to whoever started the pipeline."""
 MARK = "_presage.json"
 """The file that says whose answers a folder holds; readers of folders leave out such names."""
 
 
 class Sinks:
     def __init__(
-        self, pipeline: Pipeline, whole_times: bool, units: Units, show: Lines, receivers: Receivers | None = None
+        self, pipeline: Pipeline, whole_times: bool, units: Units, show: ShowLines, receivers: Receivers | None = None
     ) -> None:
         """`receivers` has the sinks that the driver tells itself."""
         self.receivers = receivers

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from presage.analysis.differences import INF
 from presage.model.terms import Constant, Variable
 from presage.plan.lags import NEVER, Lags
-from presage.plan.nodes import Argument, Join, Literal, Plan
+from presage.plan.nodes import ColumnTerm, Join, Literal, Plan
 from presage.plan.relational import is_predicate
 from presage.spark.relational.frame_relations import ENDLESS, TIMES, SettledRelation, TimeShape, moved, places
 from presage.spark.relational.meeting import overlapping, uncovered
@@ -123,7 +123,7 @@ def _variables(literals: tuple[Literal, ...]) -> list[str]:
     return list(dict.fromkeys(each.name for one in literals for each in one.arguments if isinstance(each, Variable)))
 
 
-def _term(term: Argument, columns: dict[str, str]) -> Column:
+def _term(term: ColumnTerm, columns: dict[str, str]) -> Column:
     return F.lit(written(term.value)) if isinstance(term, Constant) else F.col(columns[term.name])
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from presage.plan.lags import Lags
-from presage.plan.nodes import Dilate, Erode, Hop, Join, KnownFact, Literal, Node, Plan, SinceNode, reads
+from presage.plan.nodes import Dilate, Erode, Hop, Join, KnownFact, Literal, Plan, PlanNode, SinceNode, reads
 from presage.spark.relational.frame_relations import (
     ENDLESS,
     TIMES,
@@ -34,8 +34,8 @@ from presage.spark.relational.values import written
 
 class Rounds:
     def __init__(
-        self, spark: Any, plan: Plan, nodes: list[Node], lags: Lags, joins: Joins, given: dict[str, list[DataFrame]],
-        spanning: set[str], first: int,
+        self, spark: Any, plan: Plan, nodes: list[PlanNode], lags: Lags, joins: Joins,
+        given: dict[str, list[DataFrame]], spanning: set[str], first: int,
     ) -> None:  # fmt: skip
         """`given` has the facts of inputs and of static tables, `spanning` the inputs with facts over intervals; what
         the program itself knows is known from the `first` step on."""
@@ -60,7 +60,7 @@ class Rounds:
                     self._once(name, own)
         return {name: self.held[name] for name in wanted}
 
-    def _once(self, name: str, nodes: list[Node]) -> None:
+    def _once(self, name: str, nodes: list[PlanNode]) -> None:
         frame = self._found(name, [node for node in nodes if node.head == name])
         readers = sum(source == name for node in self.nodes for source, _ in reads(node))
         if readers > 1 and self.shapes[name] is not TimeShape.ALWAYS:
@@ -70,7 +70,7 @@ class Rounds:
     def _hold(self, name: str, frame: DataFrame) -> None:
         self.held[name] = SettledRelation(frame, self.plan.sources[name].arity, self.shapes[name])
 
-    def _found(self, name: str, nodes: list[Node]) -> DataFrame:
+    def _found(self, name: str, nodes: list[PlanNode]) -> DataFrame:
         """What is given of a relation, and what nodes find of it."""
         arity, shape = self.plan.sources[name].arity, self.shapes[name]
         parts = [*self.given.get(name, []), *self._known(name), *(self._of(node) for node in nodes)]
@@ -88,7 +88,7 @@ class Rounds:
         frame = self.spark.createDataFrame(rows, schema_of(self.plan.sources[name].arity))
         return [self.joins.finished(frame, name)]
 
-    def _of(self, node: Node, new: tuple[int, SettledRelation] | None = None) -> DataFrame:
+    def _of(self, node: PlanNode, new: tuple[int, SettledRelation] | None = None) -> DataFrame:
         """What a node finds; with `new` only what the literal of that number gives that is new."""
         if isinstance(node, Join):
             return self.joins.heads(node, self.held, new)
@@ -116,7 +116,7 @@ class Rounds:
         found = lasted(left.frame.select(*columns, *TIMES), right.frame, shared, node.reach, node.ahead)
         return found.select(*places(right.arity), *TIMES)
 
-    def _to_fixpoint(self, names: list[str], nodes: list[Node]) -> None:
+    def _to_fixpoint(self, names: list[str], nodes: list[PlanNode]) -> None:
         inner = {id(node): [at for at, (source, _) in enumerate(reads(node)) if source in names] for node in nodes}
         news: dict[str, DataFrame] = {}
         for name in names:
@@ -168,7 +168,7 @@ def _cells(fact: KnownFact) -> tuple[int, int]:
     return low, ENDLESS if fact.high is None else int(fact.high) - (0 if fact.closed_high else 1)
 
 
-def _shapes(plan: Plan, nodes: list[Node], spanning: set[str]) -> dict[str, TimeShape]:
+def _shapes(plan: Plan, nodes: list[PlanNode], spanning: set[str]) -> dict[str, TimeShape]:
     """Which relations hold at single time points only, whatever arrives."""
     spans = set(spanning)
     spans |= {fact.relation for fact in plan.known if _cells(fact)[0] != _cells(fact)[1]}
@@ -183,7 +183,7 @@ def _shapes(plan: Plan, nodes: list[Node], spanning: set[str]) -> dict[str, Time
     }
 
 
-def _gives_points(node: Node, plan: Plan, spans: set[str]) -> bool:
+def _gives_points(node: PlanNode, plan: Plan, spans: set[str]) -> bool:
     def at_points(literal: Literal) -> bool:
         return literal.at is None and literal.relation not in spans and plan.sources[literal.relation].kind != "static"
 

@@ -17,12 +17,11 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from presage.answers import Value
-from presage.io.tables import Column as Given
 from presage.io.tables import Texts
+from presage.io.tables import ValueColumn as Given
 from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
-from presage.model.terms import Constant, Term, Variable, number, term_variables
+from presage.model.terms import Constant, Term, Value, Variable, number, term_variables
 from presage.model.values import is_true, value_of
 from presage.plan.nodes import Join
 
