@@ -37,6 +37,12 @@ def spark() -> Iterator[Row]:
     return measure()
 
 
+def spark_breadth() -> Iterator[Row]:
+    from bench.spark_breadth import measure
+
+    return measure()
+
+
 def languages() -> Iterator[Row]:
     from bench.languages import measure
 
@@ -73,6 +79,7 @@ def main() -> None:
         "languages": languages,
         "existential": lambda: existential.measure(options.chasebench),
         "spark": spark,
+        "spark_breadth": spark_breadth,
         "history": lambda: history(options.history),
         "answer_streams": answer_streams.measure,
     }

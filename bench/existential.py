@@ -257,8 +257,8 @@ def measure_growth() -> Iterator[Row]:
 def measure_memory() -> Iterator[Row]:
     reasoner, sizes, points = Stream(BELTS, []).reasoner(), [], 10_000
     for rows in STATICS.items():
-        for row in rows[1]:
-            reasoner.add_static(reasoner.checker.fact({"pred": rows[0], "args": list(row)}, "static"))
+        entries = [{"pred": rows[0], "args": list(row)} for row in rows[1]]
+        reasoner.add_statics([reasoner.checker.fact(entry, "static") for entry in entries])
     for time, facts in enumerate(belts(20, points)):
         reasoner.push([(name, row, time) for name, rows in facts.items() for row in rows], now=time)
         if time % 1000 == 999:

@@ -71,7 +71,7 @@ class Piped:
             return
         if fact.low is None:
             try:
-                self.reasoner.add_static(fact)
+                self.reasoner.add_statics([fact])
             except PresageError as found:
                 raise FactError(f"{where}: {found}") from None
             return

@@ -327,8 +327,7 @@ def take_facts(
     # Who looks at all facts anew takes them in the order in which they were written.
     streamed, timeless = gather(facts, reasoner.checker, by_columns=not reasoner.runs_as_a_whole)
     known += timeless
-    for fact in known:
-        reasoner.add_static(fact)
+    reasoner.add_statics(known)
     return streamed, known
 
 

@@ -182,7 +182,7 @@ class Typed:
         arriving = []
         for fact in self._facts(stepper.checker):
             if fact.low is None:
-                stepper.add_static(fact)
+                stepper.add_statics([fact])
             else:
                 arriving.append(fact)
         arrivals = [fact.arrival for fact in arriving]

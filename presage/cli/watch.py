@@ -247,8 +247,7 @@ def prepare(options: argparse.Namespace, text: str | None = None) -> tuple[Repla
 
     def fresh() -> Reasoner:
         made = reasoner_of(report, emit)
-        for fact in statics:
-            made.add_static(fact)
+        made.add_statics(statics)
         return made
 
     return replay, Details(reasoner, facts, statics, delays, fresh)

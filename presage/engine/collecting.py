@@ -67,7 +67,9 @@ class Collector:
         if news is None:
             return
         count, slides = self.node.groups, self.node.slides
-        rows = BindingRows(news.tuples, news.low, news.high) if slides is None else stamped(news, slides, self.symbols)
+        rows = BindingRows(news.tuples, news.low, news.high)
+        if slides is not None:
+            rows = stamped(news, slides, self.node.hop, self.symbols)
         for values, low, high in zip(rows.bindings.tolist(), rows.low.tolist(), rows.high.tolist(), strict=True):
             key, rest = tuple(values[:count]), tuple(values[count:])
             if high > self.upto:

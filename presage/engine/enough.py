@@ -44,7 +44,7 @@ class Enough:
 
     def apply(self, rows: BindingRows) -> BindingRows:
         if self.node.slides is not None:
-            rows = slid(rows, self.node.slides)[1]
+            rows = slid(rows, self.node.slides, self.node.hop)[1]
         keys, least = self._keys(rows.bindings), self.node.least
         low, high = np.ascontiguousarray(rows.low), np.ascontiguousarray(rows.high)
         self._make_room(len(rows))
@@ -98,16 +98,16 @@ class Enough:
 
     def forget(self, cutoff: int) -> None:
         """Pieces that ended before a cell meet nothing that still comes. The cell is one of the source's."""
-        slides = self.node.slides
-        if slides is not None:
-            cutoff = -ENDLESS if slides.far is None else cutoff + int(slides.far)
+        shown = self.node.shown
+        if shown is not None:
+            cutoff = -ENDLESS if shown.far is None else cutoff + int(shown.far)
         self.cutoff = cutoff
 
     def rebuild(self, source: Relation) -> None:
         held = source.contents()
         rows = BindingRows(held.tuples, held.low, held.high)
         if self.node.slides is not None:
-            rows = slid(rows, self.node.slides)[1]
+            rows = slid(rows, self.node.slides, self.node.hop)[1]
         self._fill(self._keys(rows.bindings), rows.low, rows.high)
 
     def _make_room(self, more: int) -> None:

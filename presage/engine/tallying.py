@@ -129,7 +129,7 @@ class Tallies:
     def _take(self, news: Delta) -> None:
         tuples, low, high, times = news.tuples, news.low, news.high, news.low
         if self.node.slides is not None:
-            points, there = slid(BindingRows(tuples, low, high), self.node.slides)
+            points, there = slid(BindingRows(tuples, low, high), self.node.slides, self.node.hop)
             tuples, low, high, times = there.bindings, there.low, there.high, points.low
         late = high <= self.upto
         if late.any():

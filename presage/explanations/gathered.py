@@ -271,8 +271,7 @@ class _Telling:
     def _is_confirmed(self) -> bool:
         """Whether a run up to then confirms the answer."""
         reasoner = Reasoner(self.report.program, emit="confirmed", report=self.report)
-        for name, row in self.record.statics:
-            reasoner.add_static(Fact(name, row, None, None))
+        reasoner.add_statics([Fact(name, row, None, None) for name, row in self.record.statics])
         facts = [Fact(each.predicate, each.arguments, each.span.low, each.span.high, True, True, each.arrives)
                  for each in self.seen]  # fmt: skip
         arguments = tuple(each.value for each in self.atom.arguments if isinstance(each, Constant))

@@ -35,8 +35,7 @@ def explain_by_run(
 ) -> Explanation:
     """The latest line about an answer, as of a time, with the line of the text that asks for it."""
     reasoner = Reasoner(report.program, report=report)
-    for fact in statics:
-        reasoner.add_static(fact)
+    reasoner.add_statics(statics)
     wanted = "".join(text.split())
     found: Answer | None = None
     before: Answer | None = None

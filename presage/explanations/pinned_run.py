@@ -83,8 +83,7 @@ def _said(subject: Subject, record: Record, atom: Atom, time: Number) -> list[An
     arguments = tuple(term.value for term in atom.arguments if isinstance(term, Constant))
     try:
         reasoner = Reasoner(Program((*others, asked)), emit="changes")
-        for name, row in record.statics:
-            reasoner.add_static(Fact(name, row, None, None))
+        reasoner.add_statics([Fact(name, row, None, None) for name, row in record.statics])
         told = [each for answers in steps(reasoner, facts, record.at) for each in answers]
         # What is open is shown as of now, shortened by what time alone has settled.
         told += [each for each in reasoner.answers() if each.status == "possible"]

@@ -94,10 +94,10 @@ def _answers(stepper: Reasoner, options: argparse.Namespace, variables: Variable
     for fact in variables.facts(options.static, stepper.checker):
         if fact.low is not None:
             raise PresageError(f"`{fact.predicate}` is not static: give its facts with --facts")
-        stepper.add_static(fact)
+        stepper.add_statics([fact])
     for fact in variables.facts(options.facts, stepper.checker):
         if fact.low is None:
-            stepper.add_static(fact)
+            stepper.add_statics([fact])
         else:
             facts.append(fact)
     until: Number | None = None if options.until is None else stepper.checker.time(options.until, "--until")

@@ -12,7 +12,8 @@ from dataclasses import replace
 from presage.analysis.differences import INF
 from presage.core.reach import HERE
 from presage.model.terms import Variable
-from presage.plan.nodes import AtLeast, Collect, Dilate, Join, Plan, PlanNode, Stamp, reads
+from presage.plan.before_start import early_relations
+from presage.plan.nodes import AtLeast, Collect, Dilate, Hop, Join, Plan, PlanNode, Stamp, reads
 
 
 def fuse(plan: Plan, given: frozenset[str]) -> None:
@@ -33,37 +34,47 @@ def _let_sets_slide(plan: Plan) -> None:
         for name, _ in reads(node):
             readers.setdefault(name, []).append(node)
     for dilate in [node for node in plan.nodes if isinstance(node, Dilate)]:
-        gathered = [node for node in readers.get(dilate.head, ()) if isinstance(node, (AtLeast, Collect))]
+        shown: list[Dilate | Hop] = [dilate]
+        hop: int | None = None
+        match readers.get(dilate.head):
+            case [Hop(period=period) as hops]:
+                shown.append(hops)
+                hop = period
+        gathered = [node for node in readers.get(shown[-1].head, ()) if isinstance(node, (AtLeast, Collect))]
         stamps = [node for node in made_by.get(dilate.source, ()) if isinstance(node, Stamp)]
         if (
-            made_by[dilate.head] != [dilate]
+            any(made_by[node.head] != [node] for node in shown)
             or made_by.get(dilate.source) != stamps
             or len(stamps) != 1
             or readers[dilate.source] != [dilate]
             or not gathered
-            or gathered != readers[dilate.head]
-            or any(fact.relation in (dilate.head, dilate.source) for fact in plan.known)
+            or gathered != readers[shown[-1].head]
+            or any(fact.relation in (dilate.source, *(node.head for node in shown)) for fact in plan.known)
         ):
             continue
         (stamp,) = stamps
         for node in gathered:
-            plan.nodes[plan.nodes.index(node)] = replace(node, source=stamp.source, slides=dilate.reach)
-        plan.nodes = [node for node in plan.nodes if node is not dilate and node is not stamp]
-        del plan.sources[dilate.head], plan.sources[dilate.source]
+            sliding = replace(node, source=stamp.source, slides=dilate.reach, hop=hop)
+            plan.nodes[plan.nodes.index(node)] = sliding
+        gone = {id(stamp), *map(id, shown)}
+        plan.nodes = [node for node in plan.nodes if id(node) not in gone]
+        for name in (dilate.source, *(node.head for node in shown)):
+            del plan.sources[name]
 
 
 def _leave_out_copies(plan: Plan, given: frozenset[str]) -> None:
     """Relations that one rule reads, which does no more than that."""
     readers = Counter(name for node in plan.nodes for name, _ in reads(node))
+    early = early_relations(plan)
     heads = {
         node.literals[0].relation: node.head
         for node in plan.nodes
         if isinstance(node, Join)
-        and _copies(node, plan)
+        and _copies(node, plan, early)
         and plan.sources[node.literals[0].relation].kind == "made"
         and readers[node.literals[0].relation] == 1
     }
-    heads.update(_of_collected(plan, readers, given))
+    heads.update(_of_collected(plan, readers, given, early))
     if not heads:
         return
 
@@ -80,7 +91,7 @@ def _leave_out_copies(plan: Plan, given: frozenset[str]) -> None:
         del plan.sources[name]
 
 
-def _of_collected(plan: Plan, readers: Counter[str], given: frozenset[str]) -> dict[str, str]:
+def _of_collected(plan: Plan, readers: Counter[str], given: frozenset[str], early: frozenset[str]) -> dict[str, str]:
     """What is collected for one rule that passes it on, and is all there is of its head."""
     makers = Counter(node.head for node in plan.nodes)
     known = given.union(fact.relation for fact in plan.known)
@@ -91,7 +102,7 @@ def _of_collected(plan: Plan, readers: Counter[str], given: frozenset[str]) -> d
         if isinstance(node, Join)
         and len(node.literals) == 1
         and (source := node.literals[0].relation) in collected
-        and _copies(node, plan)
+        and _copies(node, plan, early)
         and readers[source] == 1
         and makers[node.head] == makers[source] == 1
         and node.head not in known
@@ -99,15 +110,15 @@ def _of_collected(plan: Plan, readers: Counter[str], given: frozenset[str]) -> d
     }
 
 
-def _copies(node: Join, plan: Plan) -> bool:
+def _copies(node: Join, plan: Plan, early: frozenset[str]) -> bool:
     """Whether a rule's head is what its only literal is."""
     if len(node.literals) != 1 or node.negated or node.comparisons:
         return False
-    # Predicates hold from the start of the stream on, whatever is made for them.
-    least = 0 if plan.sources[node.head].kind == "derived" else -INF
-    if node.least is not None and node.least > least:
-        return False
     (literal,) = node.literals
+    # Predicates hold from the start of the stream on, whatever is made for them.
+    is_from_start = plan.sources[node.head].kind == "derived" or literal.relation not in early
+    if node.least is not None and node.least > (0 if is_from_start else -INF):
+        return False
     variables = {each for each in literal.arguments if isinstance(each, Variable)}
     return (
         literal.relation != node.head

@@ -82,7 +82,7 @@ def offsets(node: PlanNode, discrete: bool) -> list[tuple[str, Bound, Bound, boo
             # A domain: it has a new value when the source has, and is asked about the recent past only.
             return [(source, 0, 0, False)]
         case Collect(source=source) | AtLeast(source=source):
-            reach = node.slides or HERE
+            reach = node.shown or HERE
             return [(source, far_back(reach), far_ahead(reach), isinstance(node, Collect))]
         case Invent(source=source) | Stamp(source=source):
             return [(source, 0, 0, False)]
@@ -292,8 +292,9 @@ def _keeps(plan: Plan, lag: dict[str, Bound], held: bool = True) -> dict[str, Bo
                 if lag[right] != NEVER:
                     need(left, lag[right] + (far if ahead else 0))
                     need(right, lag[right] + far)
-            case AtLeast(source=source, slides=Reach() as reach) | Collect(source=source, slides=Reach() as reach):
+            case AtLeast(source=source, slides=Reach()) | Collect(source=source, slides=Reach()):
                 # Until the last of its times leaves: what is remembered of sets is made of the source's memory.
+                reach = node.shown or HERE
                 if lag[source] != NEVER and reach.near is not None:
                     need(source, INF if reach.far is None else lag[source] + reach.far - reach.near)
             case Join(literals=literals, negated=negated):

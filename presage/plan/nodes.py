@@ -6,7 +6,7 @@ comes from, so that plans, proofs and messages speak of the line their author wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Union
 
@@ -161,10 +161,18 @@ class LastRows:
     rule: Rule | None = field(default=None, compare=False)
 
 
+def shown_within(slides: Reach | None, hop: int | None) -> Reach | None:
+    """A reach, and as long after it as it is to the next multiple of a hop."""
+    if slides is None or hop is None or slides.far is None:
+        return slides
+    return replace(slides, far=slides.far + hop - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class AtLeast:
     """Where at least so many tuples of the source begin with the same `groups` columns, which are those of the head.
-    With `slides` each time point of a tuple of the source counts by itself, at these distances after it."""
+    With `slides` each time point of a tuple of the source counts by itself, at these distances after it; with `hop`
+    what there is at a multiple of it counts until the next."""
 
     head: str
     source: str
@@ -172,13 +180,20 @@ class AtLeast:
     least: int
     rule: Rule | None = field(default=None, compare=False)
     slides: Reach | None = None
+    hop: int | None = None
+
+    @property
+    def shown(self) -> Reach | None:
+        """At which distances after it a time point may count."""
+        return shown_within(self.slides, self.hop)
 
 
 @dataclass(frozen=True, slots=True)
 class Collect:
     """For each choice of the first `groups` columns of the source, what functions are worth of the tuples of the rest,
     as further columns; where there is none, and where a function has no value, nothing. With `slides` each time point
-    of a tuple of the source is a tuple by itself, with the time as its last column, at these distances after it."""
+    of a tuple of the source is a tuple by itself, with the time as its last column, at these distances after it; with
+    `hop` what there is at a multiple of it is there until the next."""
 
     head: str
     source: str
@@ -186,6 +201,12 @@ class Collect:
     functions: tuple[str, ...]
     rule: Rule | None = field(default=None, compare=False)
     slides: Reach | None = None
+    hop: int | None = None
+
+    @property
+    def shown(self) -> Reach | None:
+        """At which distances after it a time point may count."""
+        return shown_within(self.slides, self.hop)
 
 
 PlanNode = Union[Join, Dilate, Erode, Hop, SinceNode, Invent, Stamp, WithinNode, LastRows, AtLeast, Collect]

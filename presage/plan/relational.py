@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from presage.analysis.differences import INF
 from presage.analysis.subject import Subject
 from presage.model.statements import Rule
+from presage.plan.before_start import early_relations, is_early, is_predicate
 from presage.plan.builder import plan_of
 from presage.plan.lags import NEVER, Lags, horizon_of, lags_of
 from presage.plan.nodes import (
@@ -27,7 +28,6 @@ from presage.plan.nodes import (
     Stamp,
     WithinNode,
     needed_by,
-    reads,
 )
 from presage.plan.subformulas import Unsupported
 
@@ -45,7 +45,7 @@ def obstacles(subject: Subject) -> list[str]:
     def told(rule: Rule | None, reason: str) -> str:
         return reason if rule is None else f"{subject.place(rule)}: {reason}"
 
-    early = _early(plan)
+    early = early_relations(plan)
     found = (told(node.rule, reason) for node in needed(plan, subject) for reason in _reasons(node, plan, lags, early))
     return list(dict.fromkeys(found))
 
@@ -54,11 +54,6 @@ def needed(plan: Plan, subject: Subject) -> list[PlanNode]:
     """The nodes that some query hangs on."""
     wanted = {id(node) for query in subject.queries for node in needed_by(plan, query.atom.predicate)}
     return [node for node in plan.nodes if id(node) in wanted]
-
-
-def is_predicate(plan: Plan, name: str) -> bool:
-    """Whether a relation is one of the program's own, of which nothing holds before time 0."""
-    return plan.sources[name].kind in ("input", "derived")
 
 
 def wait(lags: Lags, literal: Literal) -> float:
@@ -97,38 +92,10 @@ def _about_absence(node: Join, plan: Plan, lags: Lags, early: frozenset[str]) ->
             others = [other for other, value in waits.items() if other != literal and value != -INF]
             if reaches_back and any(other.at is not None or waits[other] < waits[literal] for other in others):
                 yield "of two absences, one is about times before the start"
-        if waits[literal] != -INF and _is_early(node, early):
+        if waits[literal] != -INF and is_early(node, early):
             if not is_predicate(plan, literal.relation) or literal.offset > 0:
                 yield f"the absence of `{_shown(literal)}` is asked for before the start"
 
 
 def _shown(literal: Literal) -> str:
     return "what is negated" if literal.relation.startswith("#") else literal.relation
-
-
-def _early(plan: Plan) -> frozenset[str]:
-    """The relations that may hold before time 0."""
-    found = {name for name, source in plan.sources.items() if source.kind == "static"}
-    while True:
-        more = {
-            node.head
-            for node in plan.nodes
-            if not is_predicate(plan, node.head)
-            and (_is_early(node, found) if isinstance(node, Join) else _moves_back(node, found))
-        }
-        if more <= found:
-            return frozenset(found)
-        found |= more
-
-
-def _is_early(node: Join, early: frozenset[str] | set[str]) -> bool:
-    """Whether a body may hold at a time before 0."""
-    if node.least is not None and node.least >= 0:
-        return False
-    return all(each.at is not None or each.relation in early or each.offset > 0 for each in node.literals)
-
-
-def _moves_back(node: PlanNode, early: set[str]) -> bool:
-    reach = getattr(node, "reach", None)
-    back = reach is not None and (reach.near is None or reach.near < 0)
-    return any(name in early or back for name, _ in reads(node))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from presage.core.printer import show_reach, signed
-from presage.core.reach import Reach
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_formula, show_number, show_window
 from presage.plan.nodes import (
@@ -46,18 +45,21 @@ def show_node(node: PlanNode) -> str:
                 "" if columns is None else f", columns {', '.join(str(each + 1) for each in columns) or 'none'} of it"
             )
             return f"{head} := {source} held at some time of {show_reach(reach)}{also}{some}"
-        case AtLeast(head=head, source=source, groups=groups, least=least, slides=slides):
-            return f"{head} := at least {least} of {source}{_sliding(slides)} by {_columns(groups)}"
-        case Collect(head=head, source=source, groups=groups, functions=functions, slides=slides):
-            return f"{head} := {', '.join(functions)} of {source}{_sliding(slides)} by {_columns(groups)}"
+        case AtLeast(head=head, source=source, groups=groups, least=least):
+            return f"{head} := at least {least} of {source}{_sliding(node)} by {_columns(groups)}"
+        case Collect(head=head, source=source, groups=groups, functions=functions):
+            return f"{head} := {', '.join(functions)} of {source}{_sliding(node)} by {_columns(groups)}"
         case LastRows(head=head, source=source, window=window, shows=shows):
             return f"{head} := {source} in {show_window(window)}, {shows.value}"
         case SinceNode(head=head, left=left, right=right, reach=reach, ahead=ahead):
             return f"{head} := {left} {'until' if ahead else 'since'} {right}, {show_reach(reach)}"
 
 
-def _sliding(reach: Reach | None) -> str:
-    return "" if reach is None else f" with its time at some time of {show_reach(reach)}"
+def _sliding(node: AtLeast | Collect) -> str:
+    if node.slides is None:
+        return ""
+    hopping = "" if node.hop is None else f" before the last multiple of {node.hop}"
+    return f" with its time at some time of {show_reach(node.slides)}{hopping}"
 
 
 def _columns(count: int) -> str:

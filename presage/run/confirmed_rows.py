@@ -168,15 +168,17 @@ class ConfirmedRows:
     def tables(self) -> list[Any]:
         return [self.table()]
 
-    def table(self) -> Any:
-        """Their lines in order."""
+    def table(self, in_order: bool = True) -> Any:
+        """Their lines, in order where that is asked for: to put them in order costs as much as to write them."""
         whole = self.grid.discrete
         pa = pyarrow()
-        like, order = self._times[0], self._order
-        keys, forms = self._keys[order], self._forms_of()[order]
+        like = self._times[0]
+        keys, forms = self._keys, self._forms_of()
+        if in_order:
+            keys, forms = keys[self._order], forms[self._order]
         width = keys.shape[1] - 2
         # What is the same for all, and what hangs on the time alone.
-        base = answers_table(like[:1], whole).take(pa.array(np.zeros(len(keys), np.int64)))
+        base = _same_for_all(answers_table(like[:1], whole), len(keys))
         said = pa.array(keys[:, width])
         self._names.make(self._keys[:, :width].ravel())
         named = (self._names.at, self._names.bytes, *self._others(None))
@@ -271,6 +273,22 @@ class ConfirmedRows:
                 [line["status"] for line in said],
             ]
         )
+
+
+def _same_for_all(line: Any, size: int) -> Any:
+    """One line so often. What it does not have is made at once."""
+    pa = pyarrow()
+    columns = []
+    for column in line.columns:
+        cell, kind = column[0], column.type
+        if not cell.is_valid:
+            columns.append(pa.nulls(size, kind))
+        elif pa.types.is_list(kind) and not len(cell):
+            nothing = pa.array([], kind.value_type)
+            columns.append(pa.ListArray.from_arrays(pa.array(np.zeros(size + 1, np.int32)), nothing, kind))
+        else:
+            columns.append(column.take(pa.array(np.zeros(size, np.int64))))
+    return pa.Table.from_arrays(columns, schema=line.schema)
 
 
 def _times_column(times: Sequence[Number | None], whole: bool) -> Any:

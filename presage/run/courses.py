@@ -44,7 +44,7 @@ class ToldByCourses:
     """The answers of some steps by columns. Constants may get other numbers later, in another list of values."""
 
     rows: Sequence[ToldRows]
-    values: list[Any]
+    names: ConstantTexts
     chances: Chances
     whole: bool
     others: list[Answer]
@@ -59,7 +59,7 @@ class ToldByCourses:
         return Answers(len(self), self.answers, self)
 
     def answers(self) -> list[Answer]:
-        told = [each for rows in self.rows for each in lines.answers(rows, self.values, self.chances)]
+        told = [each for rows in self.rows for each in lines.answers(rows, self.names.values, self.chances)]
         return sorted([*told, *self.others], key=lambda each: (each.now, *in_order(each)))
 
     def of_last_step(self) -> Answers:
@@ -73,11 +73,11 @@ class ToldByCourses:
 
     def _by_template(self) -> Iterator[tuple[Any, str, Any, Any]]:
         """The lines of those who take courses: those of one template together, with predicate, steps and times."""
-        schema, names = answer_schema(self.whole), ConstantTexts(self.values)
+        schema = answer_schema(self.whole)
         for rows in self.rows:
             for outcome in np.flatnonzero(np.bincount(rows.outcomes)).tolist():
                 here = rows.chosen(rows.outcomes == outcome)
-                told = Told(here, names, self.chances)
+                told = Told(here, self.names, self.chances)
                 for template in rows.steps[outcome].told:
                     table = told.table(template, schema)
                     yield table, template.fields["predicate"], here.now, told.beginning(template)
@@ -122,6 +122,7 @@ class CourseSupposing(RangeSupposing):
         self.intake = Bulk(())
         self.intake.listens = set(grouping.literals)
         self.likely = Chances(self.confidence)
+        self.names: ConstantTexts | None = None
         self.seen = 0
         self.is_many = self.few == 0
         self.grouping = grouping
@@ -218,7 +219,10 @@ class CourseSupposing(RangeSupposing):
 
     def _told(self, rows: Sequence[ToldRows], others: list[Answer], until: Number) -> ToldByCourses:
         keep(self.lessons, self.mark)
-        return ToldByCourses(rows, self.intake.symbols.values, self.likely, self.line.whole, others, until)
+        values = self.intake.symbols.values
+        if self.names is None or self.names.values is not values:
+            self.names = ConstantTexts(values)
+        return ToldByCourses(rows, self.names, self.likely, self.line.whole, others, until)
 
     @property
     def takes_passages(self) -> bool:

@@ -110,7 +110,7 @@ def run_naming(report: Report, facts: Sequence[Fact], at: Number) -> Naming:
     reasoner.engine._confirming = naming = Naming(reasoner.subject)
     for fact in facts:
         if fact.low is None:
-            reasoner.add_static(fact)
+            reasoner.add_statics([fact])
     for answers in steps(reasoner, [each for each in facts if each.low is not None and each.arrival <= at], at):
         list(answers)
         naming.note_names()

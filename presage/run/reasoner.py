@@ -172,11 +172,12 @@ class Reasoner:
 
     # -- steps -------------------------------------------------------------------------------------------
 
-    def add_static(self, fact: Fact) -> None:
+    def add_statics(self, facts: Sequence[Fact]) -> None:
+        """What is known before the stream, all at once: to add each by itself costs many times as much."""
         if self.now is not None:
             raise PresageError("static facts are known before the stream: give them before the first step")
-        self._statics.append(fact)
-        self.engine.add_static(fact)
+        self._statics += facts
+        add_statics(self.engine, facts)
 
     def push(self, facts: Iterable[FactTuple] | Mapping[str, Any], now: Any) -> Answers:
         """Takes what arrives at `now`, as tuples or as a table for each predicate; gives the answers that change by it,
@@ -393,9 +394,8 @@ class Reasoner:
         made = type(self)(program, emit=self.emit, choice=self._choice, chase_limit=self.chase_limit)
         known = {name for name, each in made.subject.predicates.items() if each.is_static}
         given = {name: rows for name, rows in (static or {}).items() if name in known}
-        for fact in self._statics if static is None else made.given.statics(given):
-            if fact.predicate in known:
-                made.add_static(fact)
+        facts = self._statics if static is None else made.given.statics(given)
+        made.add_statics([fact for fact in facts if fact.predicate in known])
         return made
 
     def _layers(self, report: Report, layers: list[Layer], now: Number | None, late: list[Fact]) -> Layers:

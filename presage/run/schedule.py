@@ -15,7 +15,7 @@ import numpy as np
 
 from presage.answers import NONE, Answer, Answers
 from presage.engine.waking import first_step
-from presage.io.arriving import GatheredFacts
+from presage.io.arriving import ArrivingColumns, GatheredFacts
 from presage.io.facts import Fact
 from presage.io.reading_back import as_pushed
 from presage.io.tables import Columns, together
@@ -112,6 +112,23 @@ def strides(
             if reasoner.now >= until:
                 return
     yield from walk(reasoner, coming, end, closed=closed, through=through)
+
+
+def through_stretches(
+    reasoner: Reasoner, stretches: Iterable[Sequence[ArrivingColumns]], first: int, end: int
+) -> Iterator[Sequence[Answer]]:
+    """The same answers as those of `walk` to the end of a run, where all that arrives comes by the column, a stretch of
+    time after the other; there is a step at `first`, though nothing arrives then."""
+    begin = first_step(reasoner.first_decision, first)
+    more = sorted({first, *([begin] if isinstance(begin, int) else [])})
+    for arriving in stretches:
+        last = min(max(int(each.arrivals[-1]) for each in arriving), end)
+        for passage in cut(arriving, [time for time in more if time <= last], last):
+            yield from _taken(reasoner, passage, end, last=False)
+        more = [time for time in more if time > last]
+    if reasoner.now is None or reasoner.now < end:
+        for passage in cut((), [*(time for time in more if time < end), end], end):
+            yield from _taken(reasoner, passage, end, last=passage.until == end)
 
 
 def told_late(reasoner: Reasoner) -> list[tuple[Fact, Number]]:

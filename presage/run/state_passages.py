@@ -167,6 +167,7 @@ def pack(states: States, confirming: Confirming) -> None:
     states.followed.clear()
     states.packed = found
     states.unpacking = lambda packed: _unpacked(states, packed, confirming)
+    states.ending = lambda packed, now: _ended(packed, int(now), confirming)
     engine.symbols.held = lambda: [each.rows.ravel() for each in (states.packed or {}).values()]
 
 
@@ -180,3 +181,22 @@ def _unpacked(states: States, packed: dict[Query, GoingOn], confirming: Confirmi
         steps: list[Number] = list(range(len(kept)))
         for answer in ConfirmedRows([part], steps, lambda names=names: names, engine.grid).answers():  # type: ignore[misc]
             states.go_on(answer, bool(kept[int(answer.now), going_on.TOLD]))
+
+
+def _ended(packed: dict[Query, GoingOn], now: int, confirming: Confirming) -> Answers:
+    """What goes on, as far as a run went that has ended now."""
+    told = []
+    for query, lasting in packed.items():
+        begun = lasting.kept[:, going_on.FIRST] <= now
+        kept = lasting.kept[begun]
+        if len(kept):
+            last = np.minimum(kept[:, going_on.LAST], now)
+            step = np.zeros(len(kept), np.int32)
+            part = Entailed(query, lasting.rows[begun], kept[:, going_on.FIRST], last, step)
+            told.append((part, np.full(len(kept), now)))
+    if not told:
+        return Answers(0, list)
+    engine = confirming.engine
+    values = engine.symbols.values
+    rows = StateRows.of(told, lambda: confirming.names_of(values), engine.grid)
+    return Answers(len(rows), rows.answers, rows)

@@ -7,7 +7,7 @@ not so, or the run ends, one `confirmed` line has the whole of it. A stretch tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,7 @@ class States:
         self.packed: dict[Any, Any] | None = None
         """What goes on as arrays, while whole passages of time are taken (`state_passages.py`)."""
         self.unpacking: Callable[[dict[Any, Any]], None] = lambda _: None
+        self.ending: Callable[[dict[Any, Any], Number], Sequence[Answer]] = lambda packed, now: []
 
     def unpack(self) -> None:
         """Follows stretches one by one again."""
@@ -110,8 +111,11 @@ class States:
         if not kept:
             del self.followed[key]
 
-    def end(self, now: Number) -> list[Answer]:
+    def end(self, now: Number) -> Sequence[Answer]:
         """The stretches as far as the run went."""
+        if self.packed is not None:
+            packed, self.packed = self.packed, None
+            return self.ending(packed, now)
         found = self.so_far(now)
         self.followed.clear()
         return found

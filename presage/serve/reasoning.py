@@ -51,8 +51,7 @@ class Reasoning:
         self.report, self.by_wall, self.asked, self.zone = report, by_wall, times, zone
         self.statics, self.most_per_key = statics, most_per_key
         self.reasoner = Reasoner(report.program, emit=what_is_told(report, emit), report=report)
-        for fact in statics:
-            self.reasoner.add_static(fact)
+        self.reasoner.add_statics(statics)
         self._begin(alerts or {})
 
     def _begin(self, alerts: Mapping[str, Mapping[str, Any]]) -> None:

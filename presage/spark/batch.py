@@ -27,11 +27,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from presage.io.arriving import ArrivingColumns
 from presage.io.facts import FactError, exact
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.run.schedule import Arrival, strides, told_late
-from presage.spark.facts import ArrivedTogether, arrival_of, by_arrival, mark, units_of
+from presage.run.schedule import Arrival, strides, through_stretches, told_late
+from presage.spark.facts import ArrivedTogether, arrival_of, arriving_by_column, by_arrival, mark, units_of
 from presage.spark.history import leave
 from presage.spark.job import FrameSource, Job
 from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
@@ -109,12 +110,10 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
         return until if until is not None else job.reasoner().end_after(last) if job.state is None else last
 
     names = {source.predicate: F.col("predicate") == source.predicate for source, _ in frames}
-    shares = [place / MOST_STRETCHES for place in range(1, MOST_STRETCHES)]
     found = times.agg(
         F.min("unit").alias("first"),
         F.max("unit" if job.state is not None else "last").alias("last"),
         F.count("unit").alias("size"),
-        F.percentile_approx("unit", shares, 1000).alias("edges"),
         *(F.count_if(F.col("unit").isNull() & own).alias(f"without {name}") for name, own in names.items()),
         *(F.min(F.when(own, F.col("unit"))).alias(f"first {name}") for name, own in names.items()),
     ).first()
@@ -126,9 +125,7 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
             raise FactError(f"`{name}`: {found[f'without {name}']} rows have no {what} (null)")
         if (found[f"first {name}"] or 0) < 0:
             raise FactError(f"`{name}`: {found[f'first {name}']} lies before time 0, the start of the stream")
-    wanted = min(MOST_STRETCHES, 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH))
-    every = MOST_STRETCHES // wanted
-    edges = tuple(sorted(set((found["edges"] or [])[every - 1 :: every])))
+    edges = _edges(times, min(MOST_STRETCHES, 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH)))
     if job.discrete:
         end = end_after(found["last"] or 0)
         return BatchClock(end if found["first"] is None else found["first"], end, edges=edges)
@@ -144,6 +141,17 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
     last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
     end = end_after(last)
     return BatchClock(moments[0][0] if moments else end, end, tuple(moments), edges)
+
+
+def _edges(times: DataFrame, stretches: int) -> tuple[int, ...]:
+    """The times at which so many stretches begin, but for the first. To ask costs more than all else that a first pass
+    looks for."""
+    if stretches < 2:
+        return ()
+    shares = [place / stretches for place in range(1, stretches)]
+    found = times.agg(F.percentile_approx("unit", shares, 1000).alias("edges")).first()
+    assert found is not None
+    return tuple(sorted(set(found["edges"] or [])))
 
 
 def _times(job: Job, source: FrameSource, frame: DataFrame) -> DataFrame:
@@ -193,7 +201,7 @@ def _runner(job: Job, clock: BatchClock) -> Callable[[Iterator[Any]], Iterator[A
         packs = (pack for batch in batches for pack in _rows(batch))
         for shard, own in groupby(packs, key=lambda pack: pack[0]):
             if job.state is None:
-                found = _run_shard(job, clock, shard, _arrivals(job, own))
+                found = _run_shard(job, clock, shard, own)
             else:
                 found = _run_history(job, clock, shard, own)
             for table in told(job, gathered(found, ROWS_AT_ONCE)):
@@ -208,6 +216,17 @@ def _rows(batch: Any) -> Iterator[tuple[int, int, int, Any]]:
         yield shard, stretch, source, batch.column(3)[row]
 
 
+def _stretches(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[list[ArrivingColumns]]:
+    """What arrives at a shard, by the column."""
+    for _, group in groupby(packs, key=lambda pack: pack[1]):
+        tables: dict[int, list[Any]] = {}
+        for _, _, source, payload in group:
+            if source != NO_SOURCE:
+                tables.setdefault(source, []).append(from_bytes(payload.as_buffer()))
+        if tables:
+            yield [arriving_by_column(job, job.sources[source], own) for source, own in tables.items()]
+
+
 def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Arrival]:
     """What arrives at a shard, stretch by stretch."""
     for _, group in groupby(packs, key=lambda pack: pack[1]):
@@ -219,13 +238,17 @@ def _arrivals(job: Job, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[
             yield arrival_of(job, time, by_time[time])
 
 
-def _run_shard(job: Job, clock: BatchClock, shard: int, arrivals: Iterator[Arrival]) -> Iterator[Any]:
+def _run_shard(job: Job, clock: BatchClock, shard: int, packs: Iterator[tuple[int, int, int, Any]]) -> Iterator[Any]:
     reasoner, schema = job.reasoner(), row_schema(job)
-    moments = iter(clock.moments or [(clock.first, 1)])
-    for answers in strides(reasoner, _with_clock(arrivals, moments), clock.end):
+    if all(source.stays_table(job) for source in job.sources):
+        told = through_stretches(reasoner, _stretches(job, packs), int(clock.first), int(clock.end))
+    else:
+        moments = iter(clock.moments or [(clock.first, 1)])
+        told = strides(reasoner, _with_clock(_arrivals(job, packs), moments), clock.end)
+    for answers in told:
         late = told_late(reasoner)
         if answers or late:
-            yield from tables_of(job.told(shard, answers), late, schema)
+            yield from tables_of(job.told(shard, answers), late, schema, in_order=False)
     if going_on := reasoner.end():
         yield from tables_of(job.told(shard, going_on), [], schema)
 

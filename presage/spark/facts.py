@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from presage.analysis.predicates import Predicate
 from presage.io.alike import takes_wholes
+from presage.io.arriving import ArrivingColumns, in_order
 from presage.io.facts import Checker, Fact, FactError, exact
 from presage.io.tables import Coded, Columns, Texts, ValueColumn, Wholes, cells_of, is_text
 from presage.kernels.arrays import Ints
@@ -236,6 +237,13 @@ def by_arrival(job: Job, tables: Sequence[tuple[int, Any]], least: Number) -> It
         edges = [0, *(np.flatnonzero(np.diff(arrivals)) + 1).tolist(), len(arrivals)]
         for start, stop in pairwise(edges):
             yield int(arrivals[start]), (index, table.slice(start, stop - start))
+
+
+def arriving_by_column(job: Job, source: FrameSource, tables: Sequence[Any]) -> ArrivingColumns:
+    """Marked tables of a source, whose facts come by the column."""
+    table = (tables[0] if len(tables) == 1 else pa.concat_tables(tables)).combine_chunks()
+    arrivals = table.column("arrives" if source.arrives else "low").to_numpy()
+    return in_order(columns_of(table, source, job.checker), arrivals)
 
 
 def arrival_of(job: Job, time: Number, parts: Iterable[ArrivedTogether]) -> Arrival:

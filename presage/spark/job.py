@@ -120,8 +120,7 @@ class Job:
 
     def reasoner(self) -> Reasoner:
         made = Reasoner(self.report.program, emit=self.emit, choice=self.choice, report=self.report)
-        for predicate, arguments in self.static:
-            made.add_static(Fact(predicate, arguments, None, None))
+        made.add_statics([Fact(predicate, arguments, None, None) for predicate, arguments in self.static])
         return made
 
     def teller(self) -> Teller:

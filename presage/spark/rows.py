@@ -18,6 +18,7 @@ from presage.io.lines import table_of
 from presage.model.formulas import Atom
 from presage.model.printer import show_atom, show_number
 from presage.model.terms import Constant, Number
+from presage.run.confirmed_rows import ConfirmedRows
 from presage.run.packed import Packed, PackedAnswers, pack
 from presage.spark.job import Job
 from presage.spark.packs import framed, from_bytes, to_bytes, unframed
@@ -74,10 +75,16 @@ def spark_schema(schema: Any) -> types.StructType:
     return types.StructType([types.StructField(field.name, spark_type(field.type)) for field in schema])
 
 
-def tables_of(answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any) -> list[Any]:
+def tables_of(
+    answers: Sequence[Answer], late: Sequence[tuple[Fact, Number]], schema: Any, in_order: bool = True
+) -> list[Any]:
     """Tables of the schema: answers, then late facts, each with the time at which it arrived."""
     whole = pa.types.is_integer(schema.field("now").type)
-    found = [_filled(each, schema) for each in table_of(answers, whole)]
+    told = answers.columns if isinstance(answers, Answers) else None
+    if isinstance(told, ConfirmedRows) and not in_order:
+        found = [_filled(told.table(in_order=False), schema)]
+    else:
+        found = [_filled(each, schema) for each in table_of(answers, whole)]
     if late and "late" in schema.names:
         kind = schema.field("late").type
         columns = [pa.nulls(len(late), field.type) for field in schema][:-1]

@@ -43,7 +43,7 @@ def run_case(case: TestCase, params: tuple[tuple[str, str], ...] = ()) -> CaseRu
     for fact in known:
         if fact.low is not None:
             raise CaseError(f"{case.file}:{case.line}: `{fact.predicate}` is not static: give its facts with `facts`")
-        stepper.add_static(fact)
+        stepper.add_statics([fact])
     arriving = [fact for fact in facts if fact.low is not None]
     times = check_expectations(case, stepper)
     if case.until is not None:

@@ -44,7 +44,7 @@ def test_static_facts() -> None:
     reasoner = presage.Reasoner(presage.parse(text), static={"s": [("u",), ("v",)]})
     assert texts(reasoner.push([("r", (), 0)], now=0)) == ["confirmed c(u)@0", "confirmed c(v)@0"]
     with pytest.raises(PresageError, match="before the first step"):
-        reasoner.add_static(Fact("s", ("w",), None, None))
+        reasoner.add_statics([Fact("s", ("w",), None, None)])
 
 
 @pytest.mark.parametrize("text", [SEATS, SEATS + "timeline discrete. ever :- once[0,inf) guest(_). query ever.", NOW])

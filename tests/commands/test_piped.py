@@ -184,8 +184,7 @@ def _stepper(case: Case, emit: str) -> Any:
         reasoner = reasoner_of(report, emit)
     except presage.PresageError:
         pytest.skip("not a program that runs so")
-    for name, arguments in case.statics:
-        reasoner.add_static(Fact(name, arguments, None, None))
+    reasoner.add_statics([Fact(name, arguments, None, None) for name, arguments in case.statics])
     return reasoner
 
 

@@ -20,7 +20,7 @@ from presage.engine.enough import Enough
 from presage.engine.joining import BindingRows
 from presage.model import Program
 from presage.plan.builder import plan_of
-from presage.plan.nodes import AtLeast
+from presage.plan.nodes import AtLeast, Collect, Dilate, Hop, Stamp
 from presage.plan.subformulas import Unsupported
 from tests.oracle.aggregates import Said
 from tests.oracle.lars import Stream, Structure
@@ -51,6 +51,9 @@ RULES = {
     "above_the_greatest": "q(D, V) :- p(D, V), max { W, T : window(5) p(D, W)@T, T < now, W != x } >= V.",
     "tumbling": "q(D, N) :- N = count { V, T : window(3, hop 3) p(D, V)@T }.",
     "hopping": "q(D, S) :- S = max { V, T : window(4, hop 2) p(D, V)@T }.",
+    "hopping_ahead": "q(D, B) :- B = last { V, T : window(2, ahead 1, hop 2) p(D, V)@T }.",
+    "enough_while_hopping": "q(D) :- count { V, T : window(3, hop 3) p(D, V)@T } >= 2.",
+    "hopping_over_all": "q(D, N) :- N = count { V, T : window(inf, hop 3) p(D, V)@T }.",
     "ahead": "q(D, N) :- N = count { T : window(1, ahead 2) p(D, _)@T }.",
     "at_points": "q(N)@T :- N = count { D, V : p(D, V)@T }.",
     "before_the_heads_time": "q(D, N)@T :- p(D, _)@T, N = count { S : p(D, _)@S, S > T - 3, S <= T }.",
@@ -137,6 +140,16 @@ def test_the_interval_engine_runs_them(name: str) -> None:
 
 
 DENSE = "timeline dense.\ninput p(d, v) delay 2.\n"
+
+
+@pytest.mark.parametrize("name", ["sums", "tumbling", "hopping", "enough_while_hopping", "enough_by_itself"])
+def test_sets_with_their_times_are_no_relations(name: str) -> None:
+    """A window shows time points that come and go by themselves: nothing is made of them but what they are worth."""
+    findings = check_text(program_of(RULES[name], 1).source.text).or_raise().findings
+    assert findings is not None
+    nodes = plan_of(findings.watched).nodes
+    assert not [node for node in nodes if isinstance(node, (Stamp, Dilate, Hop))]
+    assert [node.slides is not None for node in nodes if isinstance(node, (AtLeast, Collect))] == [True]
 
 
 @pytest.mark.parametrize(

@@ -287,6 +287,45 @@ def test_the_shards_of_a_batch_tell_what_one_reasoner_tells(seed: int, kind: str
     assert Counter(map(plain, rows)) == Counter(plain(answer.to_json()) for answer in embedded(job, given))
 
 
+COUNTED = [
+    "q(K, N) :- N = count { V, T : window(4, hop 4) e(K, V)@T }.",
+    "q(K, S) :- S = sum { V, T : window(3) e(K, V)@T }, S > 2.",
+    "q(K, A, B) :- A = max { V, T : window(5, hop 2) e(K, V)@T }, B = avg { V, T : window(5, hop 2) e(K, V)@T }.",
+    "q(K) :- count { V, T : window(4) e(K, V)@T } >= 3.",
+    "q(K) :- e(K, V), V > 2, not once[1,2] e(K, V).",
+]
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("kind", ["changes", "confirmed", "states"])
+def test_shards_take_stretches_of_time_by_the_column(seed: int, kind: str) -> None:
+    """Facts at whole times, with disorder and some that are late; numbers that are negative, and no whole ones."""
+    chance = random.Random(seed)
+    if seed % 2:
+        case = random_hypotheses.make_case(seed)
+        given = given_by(case, early=True)
+    else:
+        rule = COUNTED[seed // 2 % len(COUNTED)]
+        values = chance.choice([[-2, 1, 3], [-2.5, 0.25, 2.0, 3.75]])
+        case = Case(f"timeline discrete.\ninput e(k, v) delay {chance.choice([0, 2])}.\n{rule}\n", [])
+        given = []
+        for _ in range(chance.randrange(1, 40)):
+            row, time = (chance.choice("abc"), chance.choice(values)), chance.randrange(16)
+            given.append(("e", row, time, time + chance.randrange(4)))
+        given.sort(key=lambda fact: fact[3])
+    emit = "confirmed" if kind == "changes" and not seed % 2 else kind
+    job = job_of(case, emit, 3, ("time", "arrives"))
+    if job is None or not given or any(isinstance(fact[2], tuple) for fact in given):
+        pytest.skip("not a program that runs so, or no facts")
+    found = in_batch(job, given)
+    reasoner = job.reasoner()
+    expected = [answer for step in steps(reasoner, facts_of(job, given), None) for answer in step]
+    expected += reasoner.end()
+    lines = [row for row in found if row["late"] is None]
+    assert Counter(map(plain, lines)) == Counter(plain(answer.to_json()) for answer in expected)
+    assert len(reasoner.late) == len(found) - len(lines)
+
+
 def covered(lines: Sequence[Mapping[str, Any]]) -> dict[str, list[Stretch]]:
     """All times at which answers are confirmed, on dense time."""
     line, found = TimeLine(whole=False), dict[str, list[Stretch]]()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,36 +19,38 @@ from presage.model.terms import number
 
 
 class ConstantTexts:
-    """The texts of constants by their numbers; each is made once."""
+    """The texts of constants by their numbers, each made once: as answers show them and, `plain`, as bindings do, texts
+    without quotes. A number that has a value keeps it as long as the list of values is the same."""
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: list[Any]) -> None:
         self.values = values
-        self.known: dict[int, str] = {}
+        self.shown = _Texts(values, lambda value: show_answer_atom("", (value,))[1:-1])
+        self.plain = _Texts(values, _plain)
+
+
+class _Texts:
+    """Texts of constants as a column, from which lines take theirs."""
+
+    def __init__(self, values: list[Any], show: Callable[[Any], str]) -> None:
+        self.values, self.show = values, show
+        self.places = np.full(64, -1, np.int32)
+        self.column: Any = None
 
     def of(self, numbers: Any) -> Any:
         import pyarrow as pa
 
-        used, places = np.unique(numbers, return_inverse=True)
-        texts = [self._text(each) for each in used.tolist()]
-        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string())).cast(
-            pa.string()
-        )
-
-    def plain(self, numbers: Any) -> Any:
-        """As bindings show them: texts without quotes."""
-        import pyarrow as pa
-
-        used, places = np.unique(numbers, return_inverse=True)
-        texts = [_plain(self.values[each]) for each in used.tolist()]
-        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(texts, pa.string())).cast(
-            pa.string()
-        )
-
-    def _text(self, each: int) -> str:
-        known = self.known.get(each)
-        if known is None:
-            known = self.known[each] = show_answer_atom("", (self.values[each],))[1:-1]
-        return known
+        if len(self.values) > len(self.places):
+            more = np.full(2 * len(self.values) - len(self.places), -1, np.int32)
+            self.places = np.concatenate([self.places, more])
+        found = self.places[numbers]
+        if not len(found) or found.min() < 0:
+            missing = np.unique(numbers[found < 0])
+            texts = pa.array([self.show(self.values[each]) for each in missing.tolist()], pa.string())
+            before = 0 if self.column is None else len(self.column)
+            self.places[missing] = np.arange(before, before + len(missing))
+            self.column = texts if self.column is None else pa.concat_arrays([self.column, texts])
+            found = self.places[numbers]
+        return self.column.take(pa.array(found))
 
 
 def _plain(value: Any) -> str:
@@ -62,6 +64,10 @@ class OutcomeColumns:
         self.vectors, self.given, self.keys, self.per_unit = rows.vectors, rows.values, rows.keys, rows.per_unit
         self.names, self.chances = names, chances
         self.size = len(rows.keys)
+        # Ways have premises in common, and a time or a name stands in many of them.
+        self.parts: dict[Sum | Ref, Any] = {}
+        self.made: dict[tuple[Any, ...], Any] = {}
+        self.listed: dict[tuple[Any, ...], Any] = {}
 
     def table(self, template: Template, schema: Any) -> Any:
         import pyarrow as pa
@@ -129,6 +135,14 @@ class OutcomeColumns:
         return pa.array(texts, pa.string()).take(pa.array(places))
 
     def text(self, parts: Sequence[Any]) -> Any:
+        """A text for each of them."""
+        key = tuple(parts)
+        found = self.made.get(key)
+        if found is None:
+            found = self.made[key] = self._joined(parts)
+        return found
+
+    def _joined(self, parts: Sequence[Any]) -> Any:
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -138,11 +152,24 @@ class OutcomeColumns:
         return pc.binary_join_element_wise(*columns, "") if len(columns) > 1 else columns[0]
 
     def _part(self, part: Sum | Ref) -> Any:
-        if isinstance(part, Sum):
-            return self._shown(self._parts(part))
-        return self.names.of((self.keys if part.kind == "key" else self.given)[:, part.what])
+        found = self.parts.get(part)
+        if found is None:
+            if isinstance(part, Sum):
+                found = self._shown(self._parts(part))
+            else:
+                found = self.names.shown.of((self.keys if part.kind == "key" else self.given)[:, part.what])
+            self.parts[part] = found
+        return found
 
     def texts(self, several: Sequence[Sequence[Any]], kind: Any) -> Any:
+        """A list of texts for each of them."""
+        key = tuple(map(tuple, several))
+        found = self.listed.get(key)
+        if found is None:
+            found = self.listed[key] = self._lists(several, kind)
+        return found
+
+    def _lists(self, several: Sequence[Sequence[Any]], kind: Any) -> Any:
         import pyarrow as pa
 
         count = len(several)
@@ -181,7 +208,7 @@ class OutcomeColumns:
         columns = []
         for ref in bindings.values():
             if ref.kind in ("key", "value"):
-                columns.append(self.names.plain((self.keys if ref.kind == "key" else self.given)[:, ref.what]))
+                columns.append(self.names.plain.of((self.keys if ref.kind == "key" else self.given)[:, ref.what]))
             else:
                 columns.append(pa.repeat(_plain(ref.what), self.size))
         order = np.arange(count * self.size).reshape(count, self.size).T.ravel()

@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 
 from presage.analysis.differences import INF
 from presage.model.terms import Constant, Variable
+from presage.plan.before_start import is_predicate
 from presage.plan.lags import NEVER, Lags
 from presage.plan.nodes import ColumnTerm, Join, Literal, Plan
-from presage.plan.relational import is_predicate
 from presage.spark.relational.frame_relations import ENDLESS, TIMES, SettledRelation, TimeShape, moved, places
 from presage.spark.relational.meeting import overlapping, uncovered
 from presage.spark.relational.values import Compared, written
