@@ -20,7 +20,7 @@ from presage.model.terms import Variable
 from presage.plan.lags import Lags
 from presage.plan.nodes import Collect, Join, Literal, Plan, reads
 
-Cells = npt.NDArray[np.int64]
+CellsByGroup = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class AskedGroups:
 
     def clear(self) -> None:
         self.keys: Ints32 = np.zeros((0, len(self.sources[0][1])), np.int32)
-        self.low: Cells = np.zeros(0, np.int64)
-        self.high: Cells = np.zeros(0, np.int64)
+        self.low: CellsByGroup = np.zeros(0, np.int64)
+        self.high: CellsByGroup = np.zeros(0, np.int64)
 
     def take_news(self, upto: int) -> None:
         """Takes what is new at this step."""

@@ -14,7 +14,7 @@ from presage.model.values import is_true
 from presage.patterns.premises import Fixed
 from presage.patterns.zoned import Need, RangePattern
 
-Asked = tuple[tuple[str, Value], ...]
+AskedOfValue = tuple[tuple[str, Value], ...]
 """Comparisons with constants that a value has to meet."""
 
 
@@ -22,7 +22,7 @@ class FactKind(NamedTuple):
     """What a literal asks of a fact."""
 
     predicate: str
-    values: tuple[Asked, ...]
+    values: tuple[AskedOfValue, ...]
     """Place by place."""
 
     @classmethod
@@ -56,7 +56,7 @@ def _bounds(pattern: RangePattern, operator: str, left: Term, right: Term) -> It
             yield slot, operator, right.value
 
 
-def _can_be(asked: Asked) -> bool:
+def _can_be(asked: AskedOfValue) -> bool:
     """Whether some value meets all of it, as far as pairs of comparisons tell."""
     return not any(_exclude(first, other) or _exclude(other, first) for first in asked for other in asked)
 

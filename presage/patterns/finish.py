@@ -29,7 +29,7 @@ from presage.patterns.premises import (
     Tally,
     Time,
 )
-from presage.patterns.unifying import InventedValue, Substitution, inventions_in, resolve, resolve_whole, time_of
+from presage.patterns.unifying import InventedValue, Unifier, inventions_in, resolve, resolve_whole, time_of
 from presage.support import NO_PATTERNS
 
 BOUND_OF_STREAM = NO_PATTERNS["aggregate compared with the stream"]
@@ -57,7 +57,7 @@ class Derivation:
     """A derivation so far."""
 
     goals: tuple[Goal, ...]
-    bindings: Substitution
+    bindings: Unifier
     times: dict[str, When]
     leaves: tuple[ClauseLiteral, ...]
     lookups: tuple[tuple[Atom, bool], ...]

@@ -24,7 +24,7 @@ from presage.patterns.premises import Fixed, Pattern
 from presage.patterns.unifying import (
     InventedValue,
     PatternTerm,
-    Substitution,
+    Unifier,
     inventions_in,
     resolve,
     time_of,
@@ -50,7 +50,7 @@ def inventing_heads(rule: CoreRule, number: int, discrete: bool, restricted: boo
     values = tuple(Variable(name) for name in frontier(rule))
     bases = {each.base for each in rule.conclusions if each.base is not None} if is_timed(rule) else set()
     times = tuple(sorted((When(RULE_TIME if isinstance(each, Now) else each.name) for each in bases), key=str))
-    made: Substitution = {each.name: InventedValue(number, each.name, values, times) for each in rule.exists}
+    made: Unifier = {each.name: InventedValue(number, each.name, values, times) for each in rule.exists}
     return tuple(replace(each, arguments=tuple(resolve(term, made) for term in each.arguments)) for each in heads)
 
 

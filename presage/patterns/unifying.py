@@ -30,11 +30,11 @@ class InventedValue:
 
 PatternTerm = Any
 """A term, or an invented value, which can stand for one nowhere but here."""
-Substitution = dict[str, PatternTerm]
-Times = dict[str, When]
+Unifier = dict[str, PatternTerm]
+KnownTimes = dict[str, When]
 
 
-def time_of(when: When, times: Times) -> When:
+def time_of(when: When, times: KnownTimes) -> When:
     """What a time has become."""
     while when.base is not None and when.base in times:
         known = times[when.base]
@@ -42,7 +42,7 @@ def time_of(when: When, times: Times) -> When:
     return when
 
 
-def same_time(first: When, second: When, times: Times) -> Times | None:
+def same_time(first: When, second: When, times: KnownTimes) -> KnownTimes | None:
     """Two times made one."""
     one, other = time_of(first, times), time_of(second, times)
     if one.base == other.base:
@@ -53,13 +53,13 @@ def same_time(first: When, second: When, times: Times) -> Times | None:
     return {**times, other.base: When(None, one.offset - other.offset)}
 
 
-def resolve(term: PatternTerm, bindings: Substitution) -> PatternTerm:
+def resolve(term: PatternTerm, bindings: Unifier) -> PatternTerm:
     while isinstance(term, Variable) and term.name in bindings:
         term = bindings[term.name]
     return term
 
 
-def resolve_whole(term: PatternTerm, bindings: Substitution, times: Times) -> PatternTerm:
+def resolve_whole(term: PatternTerm, bindings: Unifier, times: KnownTimes) -> PatternTerm:
     """A term with what it depends on."""
     found = resolve(term, bindings)
     if not isinstance(found, InventedValue):
@@ -72,8 +72,8 @@ def resolve_whole(term: PatternTerm, bindings: Substitution, times: Times) -> Pa
 
 
 def unify(
-    left: tuple[PatternTerm, ...], right: tuple[PatternTerm, ...], bindings: Substitution, times: Times
-) -> tuple[Substitution, Times] | None:
+    left: tuple[PatternTerm, ...], right: tuple[PatternTerm, ...], bindings: Unifier, times: KnownTimes
+) -> tuple[Unifier, KnownTimes] | None:
     bindings = dict(bindings)
     todo = list(zip(left, right, strict=True))
     while todo:
@@ -99,7 +99,7 @@ def unify(
     return bindings, times
 
 
-def made_of(term: PatternTerm, bindings: Substitution) -> set[str]:
+def made_of(term: PatternTerm, bindings: Unifier) -> set[str]:
     """The variables that an invented value depends on."""
     found = resolve(term, bindings)
     if isinstance(found, InventedValue):
@@ -107,12 +107,12 @@ def made_of(term: PatternTerm, bindings: Substitution) -> set[str]:
     return set()
 
 
-def _names(term: PatternTerm, bindings: Substitution) -> set[str]:
+def _names(term: PatternTerm, bindings: Unifier) -> set[str]:
     found = resolve(term, bindings)
     return {found.name} if isinstance(found, Variable) else made_of(found, bindings)
 
 
-def inventions_in(term: PatternTerm, bindings: Substitution) -> Iterator[InventedValue]:
+def inventions_in(term: PatternTerm, bindings: Unifier) -> Iterator[InventedValue]:
     """The invented values of which a term speaks."""
     for part in [term] if isinstance(term, InventedValue) else subterms(term):
         found = resolve(part, bindings)
