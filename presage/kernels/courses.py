@@ -17,7 +17,7 @@ from presage.kernels.hashing import EMPTY, scatter
 # What `found` says of an individual that took no step, because it needs one that is not known yet.
 UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
 # Columns of `outcomes`.
-NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS, BEGINS, COLUMNS = range(11)
+NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, ALONE, RUNS, FORGET, ANCHORS, BEGINS, COLUMNS = range(13)
 NEVER = np.iinfo(np.int64).max
 LEAST_NAME, NAMES_END = -(1 << 62), -(1 << 61)
 """Between them lie names as numbers, where their order matters; otherwise they are `NEVER`."""

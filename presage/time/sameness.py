@@ -8,6 +8,7 @@ goes through here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from fractions import Fraction
 from typing import Any, TypeVar
 
 K = TypeVar("K")
@@ -19,11 +20,20 @@ class _State:
     same: Callable[[str, str], bool]
     before: Callable[[str, str], bool]
     arranged: Callable[[list[str]], tuple[str, ...]]
+    each_between: Callable[[Any, Any], Any] | None = None
 
 
-def tracing(on: bool) -> None:
-    """Whether times may be symbols from now on."""
+def tracing(on: bool, each_between: Callable[[Any, Any], Any] | None = None) -> None:
+    """Whether times may be symbols from now on; `each_between` gives what stands for each whole number from one on, and
+    before another."""
     _State.traced = on
+    _State.each_between = each_between
+
+
+def each_between(first: Any, after: Any) -> Any:
+    """What stands for each whole number from one on and before another, where that is not known; `None` where they are
+    numbers, or have to be told one by one."""
+    return None if _State.each_between is None else _State.each_between(first, after)
 
 
 Pair = tuple[Any, int]
@@ -63,6 +73,14 @@ def ordered(items: Iterable[V], pair: Callable[[V], Pair]) -> list[V]:
 
 def is_traced() -> bool:
     return _State.traced
+
+
+def is_clearly(one: Pair, other: Pair) -> bool:
+    """Whether two pairs are the same whatever symbols in them stand for."""
+    if one[1] != other[1] or isinstance(one[0], float) or isinstance(other[0], float):
+        return False
+    away = one[0] - other[0]
+    return type(away) in (int, Fraction) and away == 0
 
 
 class Unordered:

@@ -108,4 +108,9 @@ def answers(rows: ToldRows, values: Values, chances: Chances) -> Iterator[Answer
     ):
         instance = Instance(numbers, given, key, values, rows.per_unit, chances)
         for template in rows.steps[outcome].told:
-            yield instance.answer(template)
+            if template.each is None:
+                yield instance.answer(template)
+                continue
+            first, after = map(instance.time, template.each)
+            for at in range(first, after):  # type: ignore[arg-type]
+                yield Instance([*numbers, at], given, key, values, rows.per_unit, chances).answer(template)

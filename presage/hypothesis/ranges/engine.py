@@ -35,7 +35,7 @@ from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number
 from presage.patterns.zoned import Need, RangePattern
-from presage.time.sameness import mapping
+from presage.time.sameness import each_between, mapping
 from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
 from presage.time.zones import ANSWER
 
@@ -237,15 +237,22 @@ class Ranges:
             for part in minus([times], told.confirmed):
                 told.confirmed = union([*told.confirmed, part])
                 for single in self._points(part):
-                    zone = piece.zone.within(single.within(ANSWER))
-                    yield Change(*key, "confirmed", single, (canonical(replace(piece, zone=zone)),))
+                    way = piece
+                    if piece.settled:  # what is told of facts is the same at all times
+                        way = canonical(replace(piece, zone=piece.zone.within(single.within(ANSWER))))
+                    yield Change(*key, "confirmed", single, (way,))
         for at in [each for each in told.at if common([self.line.point(each)], told.confirmed)]:
             del told.at[at]
 
     def _points(self, times: Stretch) -> list[Stretch]:
         """Where times are whole numbers every one is an answer of its own."""
+        if not self.line.whole:
+            return [times]
         first, after = times.first[0], times.last[0]
-        return [self.line.point(first + step) for step in range(int(after - first))] if self.line.whole else [times]  # type: ignore[arg-type]
+        each = each_between(first, after)
+        if each is not None:
+            return [self.line.point(each)]
+        return [self.line.point(first + step) for step in range(int(after - first))]  # type: ignore[arg-type]
 
     def _at_times(
         self, key: Key, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
