@@ -20,6 +20,7 @@ class _State:
     same: Callable[[str, str], bool]
     before: Callable[[str, str], bool]
     arranged: Callable[[list[str]], tuple[str, ...]]
+    in_order: Callable[[list[Any]], list[Any]]
     each_between: Callable[[Any, Any], Any] | None = None
 
 
@@ -217,7 +218,13 @@ def arranged(texts: Iterable[str]) -> tuple[str, ...]:
     return _State.arranged(found) if _State.traced else tuple(dict.fromkeys(sorted(found)))
 
 
-def compare_texts_by(same: Any, before: Any, arranged: Any) -> None:
+def in_order(told: Iterable[V]) -> list[V]:
+    """What is told in its order: pairs of what that hangs on, a small number, a time and a text, and of that text."""
+    found = list(told)
+    return _State.in_order(found) if _State.traced else sorted(found)  # type: ignore[type-var]
+
+
+def compare_texts_by(same: Any, before: Any, arranged: Any, in_order: Any) -> None:
     """How texts are compared and arranged while times are symbols."""
     _State.same, _State.before = staticmethod(same), staticmethod(before)
-    _State.arranged = staticmethod(arranged)
+    _State.arranged, _State.in_order = staticmethod(arranged), staticmethod(in_order)

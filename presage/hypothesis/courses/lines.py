@@ -74,7 +74,7 @@ class Instance:
 
     def way(self, fields: dict[str, Any], now: Number) -> dict[str, Any]:
         return {
-            "because": self.texts(fields["because"]),
+            "because": tuple(arrange(self.texts(fields["because"]))),
             "needs": self.texts(fields["needs"]),
             "unless": tuple(arrange(self.texts(fields["unless"]))),
             "decided_by": self.time(fields["decided_by"]),
