@@ -356,7 +356,7 @@ def test_evidence_is_what_other_premises_leave_to_count() -> None:
     reasoner.push([("r", ("b",), 0)], now=0)
     (answer,) = (each for each in reasoner.push([("r", ("b",), 1)], now=1) if each.status == "possible")
     assert {(way["because"], way["needs"]) for way in answer.ways} == {
-        (("r(b)@0",), ("r(b)@2",)),
+        (("r(b)@1",), ("r(b)@2",)),
         (("r(b)@1",), ("r(b)@3",)),
     }
 

@@ -142,7 +142,7 @@ class Counts:
         self, state: Partial, counted: Counted, things: dict[tuple[Value, ...], list[Found]], bound: Number
     ) -> Iterator[ZonePart]:
         """The parts of a zone in which the same things count; where it is enough, whatever else does. What is evidence
-        already comes first: it counts for nothing more."""
+        already comes first: it counts for nothing more. Then what is latest: it counts for the longest."""
 
         def is_new(found: Found) -> bool:
             return (counted.need.predicate, found.row, found.fact) not in state.because
@@ -150,7 +150,7 @@ class Counts:
         def rank(thing: tuple[tuple[Value, ...], list[Found]]) -> tuple[object, ...]:
             values, supports = thing
             most = -values[0] if counted.function == "sum" else 0  # type: ignore[operator]
-            return all(map(is_new, supports)), most, _first(supports), ranks(values)
+            return all(map(is_new, supports)), most, min(map(_age, supports)), ranks(values)
 
         ranked = sorted(things.items(), key=rank)
         cells = [ZonePart(state.zone, state.free, ())]
@@ -161,7 +161,7 @@ class Counts:
                     yield cell
                     continue
                 rest = [cell]
-                for support in sorted(supports, key=lambda each: (is_new(each), each.times, ranks(each.row))):
+                for support in sorted(supports, key=lambda each: (is_new(each), _age(each), ranks(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
                     left: list[ZonePart] = []
                     for part in rest:
@@ -385,8 +385,9 @@ class Counts:
         return total > lacking if counted.operator == ">" else total >= lacking
 
 
-def _first(supports: Iterable[Found]) -> Stretch:
-    return min(each.times for each in supports)
+def _age(found: Found) -> tuple[Any, ...]:
+    """The less, the longer it counts."""
+    return tuple((-at, -after) for at, after in reversed(found.times))
 
 
 def _total(values: Iterable[tuple[Value, ...]]) -> Number:
