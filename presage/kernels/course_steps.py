@@ -226,7 +226,7 @@ def _add_static(people, room, row, used):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
-    """Puts a fact among those that arrive with it for somebody: by kind, time and values."""
+    """Puts a fact among those that arrive with it for somebody: by kind, time and values, numbers in their order."""
     kind, time = coming.kinds[fact], coming.times[fact]
     width = coming.given.shape[1]
     at = end
@@ -236,6 +236,9 @@ def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
             comes_before = time < room.times[at - 1]
             if time == room.times[at - 1]:
                 for column in range(width):
+                    if coming.numbers[fact, column] != room.numbers[at - 1, column]:
+                        comes_before = coming.numbers[fact, column] < room.numbers[at - 1, column]
+                        break
                     if coming.given[fact, column] != room.given[at - 1, column]:
                         comes_before = coming.given[fact, column] < room.given[at - 1, column]
                         break
