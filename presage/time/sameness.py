@@ -167,11 +167,6 @@ def as_set(items: Iterable[Any]) -> Any:
     return Unordered(items) if _State.traced else frozenset(items)
 
 
-def mark(thing: Any) -> Any:
-    """Stands for something that is compared with others of its kind only."""
-    return thing if _State.traced else hash(thing)
-
-
 class Text:
     """A text in which times and values are symbols, as far as it can be compared: what differs must not be in them."""
 

@@ -28,7 +28,7 @@ from presage.patterns.premises import Fixed, with_values
 from presage.patterns.ranking import ranks
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
-from presage.time.zones import ANSWER, START, Bound, Constraint
+from presage.time.zones import ANSWER, START, Bound, Constraint, joined
 
 MOST_SPLIT = 64
 """For so many times of an answer what is left is counted one by one."""
@@ -129,10 +129,13 @@ class Counts:
         if zone.empty:
             return
         things = {} if is_there is False else self.sets.found(counted, state.slots, reach_of(self.line, zone, need))
+        found: list[Partial] = []
         for cell in self._cells(state.but(zone=zone, free=state.free.within(some)), counted, things, bound):
             if cell.found or not is_there:
                 for part, coming in self.inside.cases(state, counted, cell):
-                    yield from self._judge(state, counted, part, bound, coming)
+                    found += self._judge(state, counted, part, bound, coming)
+        adds = any(each.predicate == need.predicate and each.amount is None for each in state.needs)
+        yield from _together(found) if adds and counted.is_positive else found
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -383,6 +386,23 @@ class Counts:
             return len(left) >= lacking
         total = _total(left)
         return total > lacking if counted.operator == ">" else total >= lacking
+
+
+def _together(states: Iterable[Partial]) -> list[Partial]:
+    """As few as there can be: those that differ in facts alone that count for nothing more beside other premises are
+    one."""
+    found: list[Partial] = []
+    for each in states:
+        for place, other in enumerate(found):
+            if (each.needs, each.whole, each.because) != (other.needs, other.whole, other.because):
+                continue
+            zones, free = joined([other.zone, each.zone]), joined([other.free, each.free])
+            if len(zones) == len(free) == 1:
+                found[place] = other.but(zone=zones[0], free=free[0])
+                break
+        else:
+            found.append(each)
+    return found
 
 
 def _age(found: Found) -> tuple[Any, ...]:

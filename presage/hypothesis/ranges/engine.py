@@ -33,7 +33,7 @@ from presage.hypothesis.ranges.turns import ends, flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 from presage.patterns.zoned import Need, RangePattern
 from presage.time.sameness import each_between, mapping
 from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
@@ -197,6 +197,14 @@ class Ranges:
         span = self.spans[name]
         return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
 
+    def _to_come(self, name: str, told: Told) -> Stretch:
+        """The times of answers from the first on that may not be decided."""
+        span = self.spans[name]
+        assert self.now is not None
+        later = EVER if span is None else Stretch(self.line.after(number(self.now - span)), ENDLESS)
+        rest = minus([later], told.confirmed)
+        return Stretch(rest[0].first, ENDLESS) if rest else later
+
     def outcome(self, key: Key) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.hidden_wake = None
@@ -276,7 +284,7 @@ class Ranges:
                 continue
             else:
                 now = Standing("unsupported" if common([point], still) else "refuted")
-            if before is None or not before.says(now):
+            if before is None or not before.says(now, self._to_come(key[0], told)):
                 yield Change(*key, now.status, point, now.ways)
             if now.status == "refuted":
                 del told.at[at]
@@ -291,7 +299,7 @@ class Ranges:
             return
         else:
             now = Standing("unsupported")
-        if before is None or not before.says(now):
+        if before is None or not before.says(now, self._to_come(key[0], told)):
             yield Change(*key, now.status, None, now.ways)
         told.open = now
 

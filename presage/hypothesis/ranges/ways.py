@@ -18,7 +18,7 @@ from presage.hypothesis.words import Clause
 from presage.patterns.literals import Open
 from presage.patterns.ranking import evidence_ranks
 from presage.patterns.zoned import Need
-from presage.time.sameness import as_set, distinct, mapping, mark
+from presage.time.sameness import distinct, mapping
 from presage.time.stretches import Stretch, TimeLine, minus, union
 from presage.time.zones import ANSWER, Zone, joined
 
@@ -119,7 +119,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
                     continue
                 left = [part for zone, limits in zones for part in apart(zone, limits, region, same)]
                 if left != zones:
-                    cut_by.append(mark((other.free, other.whole, other.limits)))
+                    cut_by.append((other.free, other.whole, other.limits))
                 zones = left
         zones = [each for each in zones if not _are_all(*each, partly)]
         if not zones:
@@ -127,7 +127,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         for zone, limits in zones:
             part = piece
             if cut_by:
-                part = canonical(replace(piece, zone=zone, limits=limits, cut_by=as_set(cut_by)))
+                part = canonical(replace(piece, zone=zone, limits=limits, cut_by=tuple(cut_by)))
             key = (part.needs, part.because, part.settled, part.limits, part.zone.size, part.free, part.whole)
             forms.setdefault(key, part)
             found.setdefault(key, []).append(part.zone)
