@@ -163,7 +163,7 @@ def make_counted_case(seed: int) -> Case:
     """What is counted within a window, for one or two columns, on its own or beside other facts, the same ones among
     them; several at once, keys that come rarely and keys that come all the time, and such as are late or early."""
     dice = random.Random(seed)
-    delay, before = dice.choice((0, 0, 0, 1, 2)), dice.choice(("", "", "", "go(G), ", "{e}, ", "once[0,3] go(G), "))
+    delay, before = dice.choice((0, 0, 0, 1, 2)), dice.choice(("", "", "", "go(G), ", "{e}, "))
     after = dice.choice(("", "", "", "", ", not stop(G)"))
     groups, has_value = dice.choice((1, 1, 1, 2)), dice.random() < 0.6
     key = "K, L"[: 1 if groups == 1 else 4]

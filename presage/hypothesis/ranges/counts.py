@@ -14,7 +14,7 @@ from typing import Any
 
 from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Choices, CountedSets, Found, ZonePart, outside
 from presage.hypothesis.ranges.memory import near
-from presage.hypothesis.ranges.partial import Partial, bits
+from presage.hypothesis.ranges.partial import Partial, bits, together
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.premises_inside import PremisesInside
 from presage.hypothesis.ranges.segments import reach_of
@@ -28,7 +28,7 @@ from presage.patterns.premises import Fixed, with_values
 from presage.patterns.ranking import ranks
 from presage.patterns.zoned import Amount, Counted, Moment, Need, RangePattern, at_most
 from presage.time.stretches import Stretch
-from presage.time.zones import ANSWER, START, Bound, Constraint, joined
+from presage.time.zones import ANSWER, START, Bound, Constraint
 
 MOST_SPLIT = 64
 """For so many times of an answer what is left is counted one by one."""
@@ -135,7 +135,7 @@ class Counts:
                 for part, coming in self.inside.cases(state, counted, cell):
                     found += self._judge(state, counted, part, bound, coming)
         adds = any(each.predicate == need.predicate and each.amount is None for each in state.needs)
-        yield from _together(found) if adds and counted.is_positive else found
+        yield from together(found) if adds and counted.is_positive else found
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -386,23 +386,6 @@ class Counts:
             return len(left) >= lacking
         total = _total(left)
         return total > lacking if counted.operator == ">" else total >= lacking
-
-
-def _together(states: Iterable[Partial]) -> list[Partial]:
-    """As few as there can be: those that differ in facts alone that count for nothing more beside other premises are
-    one."""
-    found: list[Partial] = []
-    for each in states:
-        for place, other in enumerate(found):
-            if (each.needs, each.whole, each.because) != (other.needs, other.whole, other.because):
-                continue
-            zones, free = joined([other.zone, each.zone]), joined([other.free, each.free])
-            if len(zones) == len(free) == 1:
-                found[place] = other.but(zone=zones[0], free=free[0])
-                break
-        else:
-            found.append(each)
-    return found
 
 
 def _age(found: Found) -> tuple[Any, ...]:

@@ -26,16 +26,18 @@ from presage.hypothesis.ranges.told import (
     inside,
     is_instance,
     is_open,
+    points,
     so_far,
     spoken_of,
+    to_come,
 )
 from presage.hypothesis.ranges.turns import ends, flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
 from presage.hypothesis.ranges.world import Judged, World
 from presage.hypothesis.statics import StaticRows
-from presage.model.terms import Number, number
+from presage.model.terms import Number
 from presage.patterns.zoned import Need, RangePattern
-from presage.time.sameness import each_between, mapping
+from presage.time.sameness import mapping
 from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, common, minus, union
 from presage.time.zones import ANSWER
 
@@ -197,14 +199,6 @@ class Ranges:
         span = self.spans[name]
         return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
 
-    def _to_come(self, name: str, told: Told) -> Stretch:
-        """The times of answers from the first on that may not be decided."""
-        span = self.spans[name]
-        assert self.now is not None
-        later = EVER if span is None else Stretch(self.line.after(number(self.now - span)), ENDLESS)
-        rest = minus([later], told.confirmed)
-        return Stretch(rest[0].first, ENDLESS) if rest else later
-
     def outcome(self, key: Key) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.hidden_wake = None
@@ -244,23 +238,13 @@ class Ranges:
                     continue
             for part in minus([times], told.confirmed):
                 told.confirmed = union([*told.confirmed, part])
-                for single in self._points(part):
+                for single in points(self.line, part):
                     way = piece
                     if piece.settled:  # what is told of facts is the same at all times
                         way = canonical(replace(piece, zone=piece.zone.within(single.within(ANSWER))))
                     yield Change(*key, "confirmed", single, (way,))
         for at in [each for each in told.at if common([self.line.point(each)], told.confirmed)]:
             del told.at[at]
-
-    def _points(self, times: Stretch) -> list[Stretch]:
-        """Where times are whole numbers every one is an answer of its own."""
-        if not self.line.whole:
-            return [times]
-        first, after = times.first[0], times.last[0]
-        each = each_between(first, after)
-        if each is not None:
-            return [self.line.point(each)]
-        return [self.line.point(first + step) for step in range(int(after - first))]  # type: ignore[arg-type]
 
     def _at_times(
         self, key: Key, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
@@ -284,7 +268,7 @@ class Ranges:
                 continue
             else:
                 now = Standing("unsupported" if common([point], still) else "refuted")
-            if before is None or not before.says(now, self._to_come(key[0], told)):
+            if before is None or not before.says(now, to_come(self.line, self.spans[key[0]], self.now, told)):
                 yield Change(*key, now.status, point, now.ways)
             if now.status == "refuted":
                 del told.at[at]
@@ -299,7 +283,7 @@ class Ranges:
             return
         else:
             now = Standing("unsupported")
-        if before is None or not before.says(now, self._to_come(key[0], told)):
+        if before is None or not before.says(now, to_come(self.line, self.spans[key[0]], self.now, told)):
             yield Change(*key, now.status, None, now.ways)
         told.open = now
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from presage.hypothesis.ranges.lifetimes import distance
 from presage.hypothesis.ranges.pieces import ZonePiece, at_times, canonical
-from presage.model.terms import Number
+from presage.model.terms import Number, number
 from presage.patterns.literals import Argument, Open
 from presage.patterns.zoned import RangePattern
-from presage.time.sameness import as_set, mapping
-from presage.time.stretches import ENDLESS, Stretch, TimeLine
+from presage.time.sameness import as_set, each_between, mapping
+from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, minus
 from presage.time.zones import ANSWER, Zone
 
 Arguments = tuple[Argument, ...]
@@ -121,6 +121,24 @@ def so_far(
     last = line.after(now + max((-away for away in ahead if away is not None), default=0))
     first = max(times.first, (0, 0))
     return Stretch(first, last) if near is None else Stretch(min(near.first, first), max(near.last, last))
+
+
+def to_come(line: TimeLine, span: Number | None, now: Number | None, told: Told) -> Stretch:
+    """The times of answers from the first on that may not be decided, where it takes so long."""
+    later = EVER if span is None or now is None else Stretch(line.after(number(now - span)), ENDLESS)
+    rest = minus([later], told.confirmed)
+    return Stretch(rest[0].first, ENDLESS) if rest else later
+
+
+def points(line: TimeLine, times: Stretch) -> list[Stretch]:
+    """Where times are whole numbers every one is an answer of its own."""
+    if not line.whole:
+        return [times]
+    first, after = times.first[0], times.last[0]
+    each = each_between(first, after)
+    if each is not None:
+        return [line.point(each)]
+    return [line.point(first + step) for step in range(int(after - first))]  # type: ignore[arg-type]
 
 
 def is_open(arguments: Iterable[Argument]) -> bool:
