@@ -147,7 +147,7 @@ class Tracer:
         if step is None:
             self.worked_out += 1
             try:
-                step = self._worked_out(situation, numbers)
+                step = self._traced(situation, numbers)
             except NamesWanted:
                 raise
             except Untraceable:
@@ -156,16 +156,16 @@ class Tracer:
             self.lessons.note(situation, step)
         return step
 
-    def _worked_out(self, situation: Situation, numbers: Sequence[Any]) -> TracedStep:
+    def _traced(self, situation: Situation, numbers: Sequence[Any]) -> TracedStep:
         runs = Runs(Trace(self.whole), len(numbers), self.whole and not self.splits)
         try:
-            return self._traced(situation, numbers, runs)
+            return self._traced_by(situation, numbers, runs)
         except Untraceable:
             if not runs.ends:
                 raise
-        return self._traced(situation, numbers, Runs(Trace(self.whole), len(numbers), False))
+        return self._traced_by(situation, numbers, Runs(Trace(self.whole), len(numbers), False))
 
-    def _traced(self, situation: Situation, numbers: Sequence[Any], runs: Runs) -> TracedStep:
+    def _traced_by(self, situation: Situation, numbers: Sequence[Any], runs: Runs) -> TracedStep:
         shape, arrivals, values, is_look = situation
         trace = runs.trace
         given = numbers if self.whole else [Fraction(each) for each in numbers]
