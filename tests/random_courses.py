@@ -160,23 +160,32 @@ def _with_tables(case: Case, dice: random.Random, individuals: int) -> None:
 
 
 def make_counted_case(seed: int) -> Case:
-    """What is counted within a window, on its own or beside other facts; several at once, and such as are late."""
+    """What is counted within a window, for one or two columns, on its own or beside other facts, the same ones among
+    them; several at once, keys that come rarely and keys that come all the time, and such as are late or early."""
     dice = random.Random(seed)
-    delay, before = dice.choice((0, 0, 0, 1, 2)), dice.choice(("", "", "go(K), "))
-    after = dice.choice(("", "", "", ", not stop(K)"))
-    window = f"{dice.choice((2, 3, 5, 8))}{dice.choice(('', '', ', ahead 2'))}"
-    counted = f"count {{ {dice.choice(('V, T', 'T, V'))} : window({window}) e(K, V)@T }}"
-    rule = f"q(K) :- {before}{counted} {dice.choice(('>=', '>'))} {dice.randint(1, 4)}{after}."
-    declared = f"input e(k, v) delay {delay}.\ninput go(k).\ninput stop(k)."
-    values = dice.choice(([1, 2, 10], [1, 2, 10, "x", "y"]))
+    delay, before = dice.choice((0, 0, 0, 1, 2)), dice.choice(("", "", "", "go(G), ", "{e}, "))
+    after = dice.choice(("", "", "", "", ", not stop(G)"))
+    groups, has_value = dice.choice((1, 1, 1, 2)), dice.random() < 0.6
+    key = "K, L"[: 1 if groups == 1 else 4]
+    columns = f"{key}{', V' if has_value else ''}"
+    terms = dice.choice(("V, T", "T, V")) if has_value else "T"
+    window = f"{dice.choice((2, 3, 5, 8, 12))}{dice.choice(('', '', '', ', ahead 2'))}"
+    counted = f"count {{ {terms} : window({window}) e({columns})@T }}"
+    before = before.replace("{e}", f"e({key}{', _' if has_value else ''})")
+    rule = f"q(G) :- {before}{counted} {dice.choice(('>=', '>=', '>'))} {dice.randint(1, 6)}{after}.".replace("G", key)
+    names = "k, l"[: 1 if groups == 1 else 4]
+    declared = f"input e({names}{', v' if has_value else ''}) delay {delay}.\ninput go({names}).\ninput stop({names})."
+    values = dice.choice(([1, 2, 10], [1, 2, 10, "x", "y"], list(range(40))))
     arriving: dict[Any, list[Fact]] = {}
-    for _ in range(dice.randint(2, 24)):
-        time, who = dice.randint(0, 16), dice.choice("abc")
-        now, kind = time + dice.randint(0, delay), dice.random()
-        fact: Fact = ("e", (who, dice.choice(values)), time)
-        if kind < 0.3 and before:
-            fact = ("go", (who,), now)
+    long = dice.choice((16, 16, 30))
+    for _ in range(dice.randint(2, dice.choice((24, 60)))):
+        time, who = dice.randint(0, long), dice.choice("aaab" if seed % 3 else "abc")
+        owner = (who,) if groups == 1 else (who, dice.choice("uv"))
+        now, kind = max(0, time + dice.randint(0, delay) - (2 if dice.random() < 0.03 else 0)), dice.random()
+        fact: Fact = ("e", (*owner, dice.choice(values)) if has_value else owner, time)
+        if kind < 0.3 and "go" in before:
+            fact = ("go", owner, now)
         elif kind < 0.4 and after:
-            fact = ("stop", (who,), now)
+            fact = ("stop", owner, now)
         arriving.setdefault(now, []).append(fact)
-    return Case(f"timeline discrete.\n{declared}\n{rule}\nquery q(K).\n", sorted(arriving.items()))
+    return Case(f"timeline discrete.\n{declared}\n{rule}\nquery q({key}).\n", sorted(arriving.items()))

@@ -34,10 +34,12 @@ from presage.kernels.course_arrays import (
     will_wait,
 )
 from presage.kernels.courses import (
+    ALONE,
     ANCHORS,
     BEGINS,
     FORGET,
     NEVER,
+    RUNS,
     SHAPE,
     TELLS,
     TIMES,
@@ -224,7 +226,7 @@ def _add_static(people, room, row, used):  # type: ignore[no-untyped-def]
 
 @uncounted
 def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
-    """Puts a fact among those that arrive with it for somebody: by kind, time and values."""
+    """Puts a fact among those that arrive with it for somebody: by kind, time and values, numbers in their order."""
     kind, time = coming.kinds[fact], coming.times[fact]
     width = coming.given.shape[1]
     at = end
@@ -234,6 +236,9 @@ def _insert(coming, room, begin, end, fact):  # type: ignore[no-untyped-def]
             comes_before = time < room.times[at - 1]
             if time == room.times[at - 1]:
                 for column in range(width):
+                    if coming.numbers[fact, column] != room.numbers[at - 1, column]:
+                        comes_before = coming.numbers[fact, column] < room.numbers[at - 1, column]
+                        break
                     if coming.given[fact, column] != room.given[at - 1, column]:
                         comes_before = coming.given[fact, column] < room.given[at - 1, column]
                         break
@@ -356,13 +361,26 @@ def _take(people, known, wakes, forgets, room, told, stands, count):  # type: ig
             for column in range(people.keys.shape[1]):
                 told.keys[at, column] = people.keys[row, column]
             stands[TOLD] = at + 1
-            stands[LINES] += tells
+            stands[LINES] += _lines_of(known, outcome, vector)
         if people.owner[row] < 0:
             _begin(people, known, wakes, forgets, stands, row, known.outcomes[outcome, BEGINS], vector, brought)
     for place in range(count):
         row = room.rows[place]
         if people.owner[row] >= 0 and people.shapes[row] == 0:
             stands[FREE] = end_answer(people, row, stands[FREE])
+
+
+@uncounted
+def _lines_of(known, outcome, vector):  # type: ignore[no-untyped-def]
+    """How many lines an outcome has: some have one for each time between two."""
+    lines = known.outcomes[outcome, ALONE]
+    position = known.outcomes[outcome, RUNS]
+    count = known.programs[position]
+    position += 1
+    for _ in range(count):
+        lines += moment(known.programs, position + 3, vector) - moment(known.programs, position, vector)
+        position += 6
+    return lines
 
 
 @uncounted

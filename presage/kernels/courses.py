@@ -17,7 +17,7 @@ from presage.kernels.hashing import EMPTY, scatter
 # What `found` says of an individual that took no step, because it needs one that is not known yet.
 UNKNOWN_TRANSITION, NO_OUTCOME = -1, -2
 # Columns of `outcomes`.
-NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, FORGET, ANCHORS, BEGINS, COLUMNS = range(11)
+NEXT, SHAPE, CONDITIONS, TIMES, VALUES, WAKE, TELLS, ALONE, RUNS, FORGET, ANCHORS, BEGINS, HITS, COLUMNS = range(14)
 NEVER = np.iinfo(np.int64).max
 LEAST_NAME, NAMES_END = -(1 << 62), -(1 << 61)
 """Between them lie names as numbers, where their order matters; otherwise they are `NEVER`."""
@@ -181,6 +181,7 @@ def outcome_of(  # type: ignore[no-untyped-def]
         place_code = scatter(place_code ^ np.uint64(sequence[index]))
     at = np.int64(place_code & np.uint64(0x7FFFFFFF)) & mask
     outcome = np.int64(UNKNOWN_TRANSITION)
+    transition = np.int64(-1)
     while slots[at] != EMPTY:
         transition = slots[at]
         begin = transitions[transition, 0]
@@ -196,6 +197,7 @@ def outcome_of(  # type: ignore[no-untyped-def]
                     outcome = np.int64(NO_OUTCOME)
                 break
         at = (at + 1) & mask
+    earlier = previous = np.int64(-1)
     while outcome >= 0:
         position = outcomes[outcome, CONDITIONS]
         count = programs[position]
@@ -213,11 +215,26 @@ def outcome_of(  # type: ignore[no-untyped-def]
                 meets = False
                 break
         if meets:
+            outcomes[outcome, HITS] += 1
+            if previous >= 0 and outcomes[outcome, HITS] > outcomes[previous, HITS]:
+                _swap(transitions, outcomes, transition, earlier, previous, outcome)
             break
+        earlier, previous = previous, outcome
         outcome = outcomes[outcome, NEXT]
         if outcome < 0:
             outcome = np.int64(NO_OUTCOME)
     return outcome
+
+
+@uncounted
+def _swap(transitions, outcomes, transition, earlier, previous, outcome):  # type: ignore[no-untyped-def]
+    """What is taken more often is asked first: two outcomes of a transition change places."""
+    outcomes[previous, NEXT] = outcomes[outcome, NEXT]
+    outcomes[outcome, NEXT] = previous
+    if earlier >= 0:
+        outcomes[earlier, NEXT] = outcome
+    else:
+        transitions[transition, 2] = outcome
 
 
 @kernel

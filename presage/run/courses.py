@@ -20,7 +20,7 @@ from presage.hypothesis.courses.entering import merged
 from presage.hypothesis.courses.fitting import Grouping, distances
 from presage.hypothesis.courses.keeping import keep, recall
 from presage.hypothesis.courses.lessons import lessons_of
-from presage.hypothesis.courses.shapes import ToldRows
+from presage.hypothesis.courses.shapes import ToldRows, each_of
 from presage.hypothesis.courses.splitting import may_split
 from presage.hypothesis.courses.symbolic import SymbolSum
 from presage.hypothesis.courses.tables import ConstantTexts
@@ -77,10 +77,13 @@ class ToldByCourses:
         for rows in self.rows:
             for outcome in np.flatnonzero(np.bincount(rows.outcomes)).tolist():
                 here = rows.chosen(rows.outcomes == outcome)
-                told = Told(here, self.names, self.chances)
+                of_all = Told(here, self.names, self.chances)
                 for template in rows.steps[outcome].told:
-                    table = told.table(template, schema)
-                    yield table, template.fields["predicate"], here.now, told.beginning(template)
+                    each, told = here, of_all
+                    if template.each is not None:
+                        each = each_of(here, template.each)
+                        told = Told(each, self.names, self.chances)
+                    yield told.table(template, schema), template.fields["predicate"], each.now, told.beginning(template)
 
     def table(self) -> Any:
         """Their lines, in order."""

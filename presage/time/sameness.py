@@ -8,6 +8,7 @@ goes through here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from fractions import Fraction
 from typing import Any, TypeVar
 
 K = TypeVar("K")
@@ -19,11 +20,21 @@ class _State:
     same: Callable[[str, str], bool]
     before: Callable[[str, str], bool]
     arranged: Callable[[list[str]], tuple[str, ...]]
+    in_order: Callable[[list[Any]], list[Any]]
+    each_between: Callable[[Any, Any], Any] | None = None
 
 
-def tracing(on: bool) -> None:
-    """Whether times may be symbols from now on."""
+def tracing(on: bool, each_between: Callable[[Any, Any], Any] | None = None) -> None:
+    """Whether times may be symbols from now on; `each_between` gives what stands for each whole number from one on, and
+    before another."""
     _State.traced = on
+    _State.each_between = each_between
+
+
+def each_between(first: Any, after: Any) -> Any:
+    """What stands for each whole number from one on and before another, where that is not known; `None` where they are
+    numbers, or have to be told one by one."""
+    return None if _State.each_between is None else _State.each_between(first, after)
 
 
 Numbered = tuple[Any, int]
@@ -63,6 +74,14 @@ def ordered(items: Iterable[V], pair: Callable[[V], Numbered]) -> list[V]:
 
 def is_traced() -> bool:
     return _State.traced
+
+
+def is_clearly(one: Numbered, other: Numbered) -> bool:
+    """Whether two pairs are the same whatever symbols in them stand for."""
+    if one[1] != other[1] or isinstance(one[0], float) or isinstance(other[0], float):
+        return False
+    away = one[0] - other[0]
+    return type(away) in (int, Fraction) and away == 0
 
 
 class Unordered:
@@ -148,11 +167,6 @@ def as_set(items: Iterable[Any]) -> Any:
     return Unordered(items) if _State.traced else frozenset(items)
 
 
-def mark(thing: Any) -> Any:
-    """Stands for something that is compared with others of its kind only."""
-    return thing if _State.traced else hash(thing)
-
-
 class Text:
     """A text in which times and values are symbols, as far as it can be compared: what differs must not be in them."""
 
@@ -199,7 +213,13 @@ def arranged(texts: Iterable[str]) -> tuple[str, ...]:
     return _State.arranged(found) if _State.traced else tuple(dict.fromkeys(sorted(found)))
 
 
-def compare_texts_by(same: Any, before: Any, arranged: Any) -> None:
+def in_order(told: Iterable[V]) -> list[V]:
+    """What is told in its order: pairs of what that hangs on, a small number, a time and a text, and of that text."""
+    found = list(told)
+    return _State.in_order(found) if _State.traced else sorted(found)  # type: ignore[type-var]
+
+
+def compare_texts_by(same: Any, before: Any, arranged: Any, in_order: Any) -> None:
     """How texts are compared and arranged while times are symbols."""
     _State.same, _State.before = staticmethod(same), staticmethod(before)
-    _State.arranged = staticmethod(arranged)
+    _State.arranged, _State.in_order = staticmethod(arranged), staticmethod(in_order)

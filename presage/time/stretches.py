@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from presage.model.printer import show_number
 from presage.model.terms import Number
-from presage.time.sameness import first_of, is_traced, last_of, ordered, precedes, upto
+from presage.time.sameness import first_of, is_clearly, is_traced, last_of, ordered, precedes, upto
 from presage.time.zones import START, Constraint, Range
 
 Cut = tuple[Number | float, int]
@@ -108,9 +108,10 @@ class TimeLine:
 
 
 def union(parts: Iterable[Stretch]) -> list[Stretch]:
-    """The same times, in order and as few stretches as there can be; with symbols, whether two touch is not asked."""
+    """The same times, in order and as few stretches as there can be; with symbols, two that touch are one where they do
+    so whatever these stand for."""
     found: list[Stretch] = []
-    joins = precedes if is_traced() else upto
+    joins = _overlaps if is_traced() else upto
     for each in ordered(parts, _first):
         if found and joins(each.first, found[-1].last):
             if precedes(found[-1].last, each.last):
@@ -118,6 +119,10 @@ def union(parts: Iterable[Stretch]) -> list[Stretch]:
         else:
             found.append(each)
     return found
+
+
+def _overlaps(first: Cut, last: Cut) -> bool:
+    return is_clearly(first, last) or precedes(first, last)
 
 
 def minus(parts: Iterable[Stretch], others: Iterable[Stretch]) -> list[Stretch]:

@@ -355,10 +355,29 @@ def test_evidence_is_what_other_premises_leave_to_count() -> None:
     reasoner = presage.Reasoner(presage.parse(program))
     reasoner.push([("r", ("b",), 0)], now=0)
     (answer,) = (each for each in reasoner.push([("r", ("b",), 1)], now=1) if each.status == "possible")
-    assert {(way["because"], way["needs"]) for way in answer.ways} == {
-        (("r(b)@0",), ("r(b)@2",)),
-        (("r(b)@1",), ("r(b)@3",)),
-    }
+    assert (answer.because, answer.needs, answer.ways) == (("r(b)@1",), ("r(b)@T",), ())
+    assert answer.unless == ("T < 2", "T > 3")
+
+
+def test_the_latest_facts_are_evidence() -> None:
+    """However many there are in the window, an answer has no more ways than facts it asks for."""
+    reasoner = presage.Reasoner(presage.parse(LOCKED.replace(":- ", ":- failed(U), ")))
+    for now in range(9):
+        told = reasoner.push([("failed", ("u",), now)], now=now)
+    (confirmed,) = (each for each in told if each.status == "confirmed")
+    assert confirmed.because == ("failed(u)@6", "failed(u)@7", "failed(u)@8")
+    (possible,) = (each for each in told if each.status == "possible")
+    assert (possible.because, possible.needs) == (("failed(u)@7", "failed(u)@8"), ("failed(u)@T",))
+    assert len(possible.ways) <= 3
+
+
+def test_that_a_fact_leaves_the_window_is_not_told() -> None:
+    """Where it was what kept an answer of those that are decided by now from being like the others."""
+    text = "timeline discrete.\ninput e(k) delay 2.\nq(K) :- count { T : window(12) e(K)@T } > 4.\nquery q(K)."
+    reasoner = presage.Reasoner(presage.parse(text))
+    reasoner.push([("e", ("b",), 1)], now=1)
+    reasoner.push([("e", ("b",), 13)], now=13)
+    assert [len(reasoner.push([], now=now)) for now in range(14, 24)] == [0] * 10
 
 
 def test_what_is_evidence_already_counts_first() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from presage.answers import Answer
 from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.comparing_texts import HOLES
+from presage.hypothesis.courses.runs import EACH
 from presage.hypothesis.courses.shapes import KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Sum, Trace, Untraceable, total_of
 
@@ -21,6 +22,9 @@ class Template:
     """An answer with times and values to be put in."""
 
     fields: dict[str, Any]
+    each: tuple[Sum, Sum] | None = None
+    """The times from one on and before another, for each of which there is a line: its time comes after all other
+    numbers."""
 
 
 class Names(Protocol):
@@ -34,10 +38,11 @@ class Names(Protocol):
 class Templates:
     """Answers as templates."""
 
-    def __init__(self, trace: Trace, names: Names) -> None:
-        self.trace, self.names = trace, names
+    def __init__(self, trace: Trace, names: Names, runs: int) -> None:
+        """`runs`: the first symbol that stands for the times of a run."""
+        self.trace, self.names, self.runs = trace, names, runs
 
-    def template(self, answer: Answer) -> Template:
+    def template(self, answer: Answer, each: tuple[Sum, Sum] | None) -> Template:
         fields: dict[str, Any] = {
             "status": answer.status,
             "predicate": answer.predicate,
@@ -50,10 +55,10 @@ class Templates:
             "key": self._text(answer.key),
         }
         for name in ("now", "time", "start", "end"):
-            fields[name] = total_of(getattr(answer, name))
+            fields[name] = self._placed(total_of(getattr(answer, name)))
         fields |= self._way({name: getattr(answer, name) for name in WAY_FIELDS})
         fields["ways"] = tuple(self._way(each) for each in answer.ways)
-        return Template(fields)
+        return Template(fields, each)
 
     def _way(self, way: dict[str, Any]) -> dict[str, Any]:
         factors = way["confidence"]
@@ -61,9 +66,16 @@ class Templates:
             "because": tuple(map(self._text, way["because"])),
             "needs": tuple(map(self._text, way["needs"])),
             "unless": tuple(map(self._text, way["unless"])),
-            "decided_by": total_of(way["decided_by"]),
+            "decided_by": self._placed(total_of(way["decided_by"])),
             "confidence": None if factors is None else Chance.of(factors),
         }
+
+    def _placed(self, found: Sum | None) -> Any:
+        """A sum with the time of a line, if it is there, in its place."""
+        if found is None or all(index < self.runs for index, _ in found.terms):
+            return found
+        terms = tuple((EACH if index >= self.runs else index, factor) for index, factor in found.terms)
+        return Sum(terms, found.constant)
 
     def _text(self, text: str) -> tuple[TemplatePart, ...]:
         return tuple(self._parts(text))
@@ -81,7 +93,7 @@ class Templates:
             terms, constant = self.trace.sums[int(place)]
             values = [self.names.numbers[symbol] for symbol, _ in terms if symbol in self.names.numbers]
             if not values:
-                yield Sum(terms, constant)
+                yield self._placed(Sum(terms, constant))
             elif len(terms) == 1 and terms[0][1] == 1 and constant == 0:
                 yield Ref(VALUE, values[0])
             else:

@@ -74,6 +74,7 @@ class Automaton:
         self.outcomes[outcome, kernel.NEXT] = self.transitions[transition, 2]
         self.outcomes[outcome, kernel.SHAPE] = self.number(step.after)
         self.outcomes[outcome, kernel.TELLS] = len(step.told)
+        self.outcomes[outcome, kernel.ALONE] = sum(each.each is None for each in step.told)
         self.transitions[transition, 2] = outcome
         self.steps.append(step)
         self.origins.append((sequence, vector, places))
@@ -86,7 +87,7 @@ class Automaton:
         if known >= len(self.outcomes):
             self.outcomes = _grown(self.outcomes, known + 1)
         self.outcomes[known] = self.outcomes[outcome]
-        self.outcomes[known, kernel.TELLS] = len(step.told)
+        self.outcomes[known, kernel.TELLS] = self.outcomes[known, kernel.ALONE] = len(step.told)
         self._write(known, *self._program(step, vector, places, per_unit))
         self.steps.append(step)
         self.origins.append(self.origins[outcome])
@@ -176,6 +177,10 @@ class Automaton:
         part(kernel.ANCHORS, [len(anchors), *(each for anchor in anchors for each in anchor)])
         begins = [each for spawn in step.spawns for each in self._begins(spawn, vector, per_unit)]
         part(kernel.BEGINS, [len(step.spawns), *begins])
+        runs = [_moment(end, per_unit) for each in step.told if each.each is not None for end in each.each]
+        if runs and per_unit > 1:
+            raise Untraceable("a line for each whole time, where time is counted in parts")
+        part(kernel.RUNS, [len(runs) // 2, *(each for end in runs for each in end)])
         return program, parts
 
 

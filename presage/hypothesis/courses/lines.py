@@ -74,7 +74,7 @@ class Instance:
 
     def way(self, fields: dict[str, Any], now: Number) -> dict[str, Any]:
         return {
-            "because": self.texts(fields["because"]),
+            "because": tuple(arrange(self.texts(fields["because"]))),
             "needs": self.texts(fields["needs"]),
             "unless": tuple(arrange(self.texts(fields["unless"]))),
             "decided_by": self.time(fields["decided_by"]),
@@ -108,4 +108,9 @@ def answers(rows: ToldRows, values: ShownValues, chances: Chances) -> Iterator[A
     ):
         instance = Instance(numbers, given, key, values, rows.per_unit, chances)
         for template in rows.steps[outcome].told:
-            yield instance.answer(template)
+            if template.each is None:
+                yield instance.answer(template)
+                continue
+            first, after = map(instance.time, template.each)
+            for at in range(first, after):  # type: ignore[arg-type]
+                yield Instance([*numbers, at], given, key, values, rows.per_unit, chances).answer(template)

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from presage.hypothesis.courses.symbolic import Sum
+
 KEY, VALUE, CONSTANT, OPEN = "key", "value", "constant", "open"
 """Kinds of arguments: of the individual's key, one of its values, the same for all, not bound yet."""
 
@@ -109,10 +111,10 @@ class ToldRows:
         return self.size
 
     def chosen(self, some: Any) -> ToldRows:
-        outcomes = self.outcomes[some]
+        outcomes, vectors = self.outcomes[some], self.vectors[some]
         return ToldRows(
-            self.steps, outcomes, self.vectors[some], self.values[some], self.keys[some], self.now[some],
-            self.per_unit, count_lines(self.steps, outcomes),
+            self.steps, outcomes, vectors, self.values[some], self.keys[some], self.now[some],
+            self.per_unit, count_lines(self.steps, outcomes, vectors),
         )  # fmt: skip
 
     def at(self, now: Any) -> ToldRows:
@@ -120,9 +122,30 @@ class ToldRows:
         return self.chosen(self.now == now * self.per_unit)
 
 
-def count_lines(steps: Sequence[Any], outcomes: Any) -> int:
+def count_lines(steps: Sequence[Any], outcomes: Any, vectors: Any) -> int:
     often = np.bincount(outcomes)
-    return sum(int(often[each]) * len(steps[each].told) for each in np.flatnonzero(often).tolist())
+    lines = 0
+    for outcome in np.flatnonzero(often).tolist():
+        runs = [each.each for each in steps[outcome].told if each.each is not None]
+        lines += int(often[outcome]) * (len(steps[outcome].told) - len(runs))
+        lines += sum(int(lengths(run, vectors[outcomes == outcome]).sum()) for run in runs)
+    return lines
+
+
+def lengths(run: tuple[Sum, Sum], vectors: Any) -> Any:
+    """How many times there are from one on and before another, for individuals whose time is counted in whole units."""
+    first, after = (sum(factor * vectors[:, place] for place, factor in end.terms) + end.constant for end in run)
+    return np.broadcast_to(after - first, len(vectors))
+
+
+def each_of(rows: ToldRows, run: tuple[Sum, Sum]) -> ToldRows:
+    """Rows of one outcome, each as often as there are times in a run of it, with these after the other numbers."""
+    many = lengths(run, rows.vectors)
+    rows = rows.chosen(np.repeat(np.arange(len(many)), many))
+    begins = np.repeat(np.cumsum(many) - many, many)
+    first = sum(factor * rows.vectors[:, place] for place, factor in run[0].terms) + run[0].constant
+    rows.vectors = np.column_stack([rows.vectors, first + np.arange(len(begins)) - begins])
+    return rows
 
 
 def together(
@@ -135,7 +158,7 @@ def together(
         return ToldRows(steps, column, rows, rows, np.zeros((0, width), np.int32), column, per_unit, 0)
     outcomes, vectors, values, keys = (_stacked([part[place] for part in parts]) for place in range(4))
     when = np.full(len(outcomes), now, np.int64)
-    return ToldRows(steps, outcomes, vectors, values, keys, when, per_unit, count_lines(steps, outcomes))
+    return ToldRows(steps, outcomes, vectors, values, keys, when, per_unit, count_lines(steps, outcomes, vectors))
 
 
 def _stacked(arrays: Sequence[Any]) -> Any:

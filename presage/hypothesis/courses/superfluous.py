@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from presage.hypothesis.ranges.engine import Ranges
-from presage.hypothesis.ranges.told import beyond
+from presage.hypothesis.ranges.engine import AnswersKey, Ranges
+from presage.hypothesis.ranges.told import Told, beyond
 from presage.patterns.premises import Fixed
 from presage.time import sameness
-from presage.time.stretches import Stretch
+from presage.time.stretches import BEGINNING, Stretch
 
 
 def forget_superfluous(engine: Ranges, now: Any) -> None:
@@ -55,9 +55,19 @@ def forget_superfluous(engine: Ranges, now: Any) -> None:
             continue
         # What nothing can lead to again needs not be known.
         told.confirmed = [each for each in told.confirmed if any(True for _ in engine.pieces(key, each))]
+        _forget_beginning(engine, key, told, now)
         if not told:
             del engine.told[key]
             engine.wakes.pop(key, None)
+
+
+def _forget_beginning(engine: Ranges, key: AnswersKey, told: Told, now: Any) -> None:
+    """Forgets when it began that answers are confirmed, if all before is decided: it is never looked at again."""
+    span = engine.spans[key[0]]
+    if span is not None and told.confirmed and not told.at:
+        first, last = told.confirmed[0]
+        if first != BEGINNING and first[0] <= now - span:
+            told.confirmed[0] = Stretch(BEGINNING, last)
 
 
 def _forget_refuting(engine: Ranges, now: Any, asked: dict[str, set[str]], looked_at: set[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from presage.answers import show_answer_atom
 from presage.hypothesis.courses.answer_templates import Template
 from presage.hypothesis.courses.chances import Chance, Chances
-from presage.hypothesis.courses.comparing_texts import LATER
+from presage.hypothesis.courses.comparing_texts import left_open
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.model.printer import show_number
@@ -189,13 +189,11 @@ class OutcomeColumns:
         """Columns of texts, those of each row in their order where that was left open."""
         import pyarrow as pa
 
-        later = [place for place, parts in enumerate(several) if isinstance(parts[0], str) and parts[0][:1] == LATER]
-        if not later:
-            return columns
-        texts = np.stack([columns[place].to_numpy(zero_copy_only=False) for place in later], axis=1)
-        texts.sort(axis=1)
-        known = [pa.array([each[1:] for each in texts[:, place]], pa.string()) for place in range(len(later))]
-        return [*known, *(each for place, each in enumerate(columns) if place not in later)]
+        for begin, end in left_open([parts[0] if isinstance(parts[0], str) else "" for parts in several]):
+            texts = np.stack([each.to_numpy(zero_copy_only=False) for each in columns[begin:end]], axis=1)
+            texts.sort(axis=1)
+            columns[begin:end] = [pa.array([each[1:] for each in some], pa.string()) for some in texts.T]
+        return columns
 
     def _bindings(self, bindings: dict[str, Ref], kind: Any) -> Any:
         import pyarrow as pa

@@ -11,6 +11,7 @@ from presage.answers import Answer
 from presage.hypothesis.courses.answer_templates import Template, Templates
 from presage.hypothesis.courses.comparing_texts import text_order
 from presage.hypothesis.courses.lessons import Lessons, Situation
+from presage.hypothesis.courses.runs import Runs
 from presage.hypothesis.courses.shapes import (
     CONSTANT,
     KEY,
@@ -156,15 +157,24 @@ class Tracer:
         return step
 
     def _traced(self, situation: Situation, numbers: Sequence[Any]) -> TracedStep:
+        runs = Runs(Trace(self.whole), len(numbers), self.whole and not self.splits)
+        try:
+            return self._traced_by(situation, numbers, runs)
+        except Untraceable:
+            if not runs.ends:
+                raise
+        return self._traced_by(situation, numbers, Runs(Trace(self.whole), len(numbers), False))
+
+    def _traced_by(self, situation: Situation, numbers: Sequence[Any], runs: Runs) -> TracedStep:
         shape, arrivals, values, is_look = situation
-        trace = Trace(self.whole)
+        trace = runs.trace
         given = numbers if self.whole else [Fraction(each) for each in numbers]
         symbols = [trace.symbol(place, value) for place, value in enumerate(given)]
         place = Vector(shape, len(arrivals))
         names = _Names(symbols, place, len(shape.values), values, trace)
         trace.fine = frozenset(names.numbers)
         sameness.compare_texts_by(*text_order(trace, names.given))
-        sameness.tracing(True)
+        sameness.tracing(True, runs.begin if runs.are_used else None)
         try:
             engine = self.make(StaticRows())
             for each in arrivals:
@@ -183,9 +193,9 @@ class Tracer:
                 )
                 changes = engine.step(facts, now)
                 engine.memory.sweep(now)
-            texts = Templates(trace, names)
+            texts = Templates(trace, names, runs.first)
             lines = [(change, answer) for change in changes for answer in self.answers(change, now)]
-            told = tuple(texts.template(answer) for _, answer in lines)
+            told = tuple(texts.template(answer, _run_of(change, runs)) for change, answer in lines)
             if is_look:
                 return TracedStep(trace.conditions, NOTHING, (), (), None, False, None, told)
             spawns: list[Spawn] = []
@@ -208,11 +218,11 @@ class Tracer:
                 after, times, kept, wake, forget = NOTHING, (), (), None, None
         finally:
             sameness.tracing(False)
-        anchors, spoken = _anchors([change for change, _ in lines], spawns)
+        anchors, spoken = _anchors([change for change, _ in lines], spawns) if self.splits else ((), ())
         if len(anchors) > MOST_ANCHORS:
             raise Untraceable("very many answers")
         return TracedStep(
-            trace.conditions, after, times, kept, wake, bool(engine.flowing), forget,
+            list(runs.conditions()), after, times, kept, wake, bool(engine.flowing), forget,
             told, tuple(spawns), anchors, spoken,
         )  # fmt: skip
 
@@ -347,6 +357,11 @@ class _Leaving:
 
 MOST_ANCHORS = 62
 """Answers are told apart by the bits of a number."""
+
+
+def _run_of(change: Change, runs: Runs) -> tuple[Sum, Sum] | None:
+    """The times that a change stands for, where it is one of a run."""
+    return None if change.times is None else runs.of(change.times.first[0])
 
 
 def _wake(engine: Ranges) -> Sum | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from presage.hypothesis.ranges.counted_sets import MOST_POINTS, Choices, CountedSets, Found, ZonePart, outside
 from presage.hypothesis.ranges.memory import near
-from presage.hypothesis.ranges.partial import Partial, bits
+from presage.hypothesis.ranges.partial import Partial, bits, together
 from presage.hypothesis.ranges.pieces import extent
 from presage.hypothesis.ranges.premises_inside import PremisesInside
 from presage.hypothesis.ranges.segments import reach_of
@@ -131,10 +131,13 @@ class Counts:
         if zone.empty:
             return
         things = {} if is_there is False else self.sets.found(counted, state.slots, reach_of(self.line, zone, need))
+        found: list[Partial] = []
         for cell in self._cells(state.but(zone=zone, free=state.free.within(some)), counted, things, bound):
             if cell.found or not is_there:
                 for part, coming in self.inside.cases(state, counted, cell):
-                    yield from self._judge(state, counted, part, bound, coming)
+                    found += self._judge(state, counted, part, bound, coming)
+        adds = any(each.predicate == need.predicate and each.amount is None for each in state.needs)
+        yield from together(found) if adds and counted.is_positive else found
 
     # -- what is there ----------------------------------------------------------------------------
 
@@ -144,7 +147,7 @@ class Counts:
         self, state: Partial, counted: Counted, things: dict[tuple[Value, ...], list[Found]], bound: Number
     ) -> Iterator[ZonePart]:
         """The parts of a zone in which the same things count; where it is enough, whatever else does. What is evidence
-        already comes first: it counts for nothing more."""
+        already comes first: it counts for nothing more. Then what is latest: it counts for the longest."""
 
         def is_new(found: Found) -> bool:
             return (counted.need.predicate, found.row, found.fact) not in state.because
@@ -152,7 +155,7 @@ class Counts:
         def rank(thing: tuple[tuple[Value, ...], list[Found]]) -> tuple[object, ...]:
             values, supports = thing
             most = -values[0] if counted.function == "sum" else 0  # type: ignore[operator]
-            return all(map(is_new, supports)), most, _first(supports), ranks(values)
+            return all(map(is_new, supports)), most, min(map(_age, supports)), ranks(values)
 
         ranked = sorted(things.items(), key=rank)
         cells = [ZonePart(state.zone, state.free, ())]
@@ -163,7 +166,7 @@ class Counts:
                     yield cell
                     continue
                 rest = [cell]
-                for support in sorted(supports, key=lambda each: (is_new(each), each.times, ranks(each.row))):
+                for support in sorted(supports, key=lambda each: (is_new(each), _age(each), ranks(each.row))):
                     inside = list(_meeting(self.line.whole, support.times, counted.need))
                     left: list[ZonePart] = []
                     for part in rest:
@@ -387,8 +390,9 @@ class Counts:
         return total > lacking if counted.operator == ">" else total >= lacking
 
 
-def _first(supports: Iterable[Found]) -> Stretch:
-    return min(each.times for each in supports)
+def _age(found: Found) -> tuple[Any, ...]:
+    """The less, the longer it counts."""
+    return tuple((-at, -after) for at, after in reversed(found.times))
 
 
 def _total(values: Iterable[tuple[Value, ...]]) -> Number:

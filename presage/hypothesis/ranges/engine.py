@@ -26,8 +26,10 @@ from presage.hypothesis.ranges.told import (
     inside,
     is_instance,
     is_open,
+    points,
     so_far,
     spoken_of,
+    to_come,
 )
 from presage.hypothesis.ranges.turns import ends, flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
@@ -236,16 +238,13 @@ class Ranges:
                     continue
             for part in minus([times], told.confirmed):
                 told.confirmed = union([*told.confirmed, part])
-                for single in self._points(part):
-                    zone = piece.zone.within(single.within(ANSWER))
-                    yield Change(*key, "confirmed", single, (canonical(replace(piece, zone=zone)),))
+                for single in points(self.line, part):
+                    way = piece
+                    if piece.settled:  # what is told of facts is the same at all times
+                        way = canonical(replace(piece, zone=piece.zone.within(single.within(ANSWER))))
+                    yield Change(*key, "confirmed", single, (way,))
         for at in [each for each in told.at if common([self.line.point(each)], told.confirmed)]:
             del told.at[at]
-
-    def _points(self, times: Stretch) -> list[Stretch]:
-        """Where times are whole numbers every one is an answer of its own."""
-        first, after = times.first[0], times.last[0]
-        return [self.line.point(first + step) for step in range(int(after - first))] if self.line.whole else [times]  # type: ignore[arg-type]
 
     def _at_times(
         self, key: AnswersKey, told: Told, ways: list[ZonePiece], still: list[Stretch], scheme: bool
@@ -269,7 +268,7 @@ class Ranges:
                 continue
             else:
                 now = Standing("unsupported" if common([point], still) else "refuted")
-            if before is None or not before.says(now):
+            if before is None or not before.says(now, to_come(self.line, self.spans[key[0]], self.now, told)):
                 yield Change(*key, now.status, point, now.ways)
             if now.status == "refuted":
                 del told.at[at]
@@ -284,7 +283,7 @@ class Ranges:
             return
         else:
             now = Standing("unsupported")
-        if before is None or not before.says(now):
+        if before is None or not before.says(now, to_come(self.line, self.spans[key[0]], self.now, told)):
             yield Change(*key, now.status, None, now.ways)
         told.open = now
 

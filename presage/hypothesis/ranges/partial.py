@@ -10,7 +10,7 @@ from presage.hypothesis.words import Comparisons
 from presage.model.terms import Value
 from presage.patterns.premises import Fixed, Lookup
 from presage.patterns.zoned import Need, RangePattern
-from presage.time.zones import ANSWER, Zone
+from presage.time.zones import ANSWER, Zone, joined
 
 
 class Partial:
@@ -109,3 +109,20 @@ def ordered(pattern: RangePattern) -> list[Need]:
 def given_of(literal: Need, slots: Sequence[Any]) -> list[Value | None]:
     """The arguments of a literal as far as they are known."""
     return [each.value if isinstance(each, Fixed) else slots[each] for each in literal.arguments]
+
+
+def together(states: Iterable[Partial]) -> list[Partial]:
+    """As few as there can be: those that differ in facts alone that count for nothing more beside other premises are
+    one."""
+    found: list[Partial] = []
+    for each in states:
+        for place, other in enumerate(found):
+            if (each.needs, each.whole, each.because) != (other.needs, other.whole, other.because):
+                continue
+            zones, free = joined([other.zone, each.zone]), joined([other.free, each.free])
+            if len(zones) == len(free) == 1:
+                found[place] = other.but(zone=zones[0], free=free[0])
+                break
+        else:
+            found.append(each)
+    return found

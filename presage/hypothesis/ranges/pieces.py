@@ -37,7 +37,7 @@ class ZonePiece:
     """Whether evidence and static facts give all the values that the answer has."""
     loose: bool = False
     """Whether the answer's time is open though there is one alone at which so much counts."""
-    cut_by: Any = None
+    cut_by: tuple[tuple[Zone, tuple[Need, ...], tuple[Comparisons, ...]], ...] = ()
     """What took a part of it away: what does so anew is a change of it."""
 
     @property
@@ -63,10 +63,9 @@ class ZonePiece:
         """What is told of it."""
         return self.zone, self.needs, self.because, self.settled, self.limits
 
-    @property
-    def form(self) -> tuple[object, ...]:
-        """The same as long as nothing arrives."""
-        return self.free, self.whole, self.because, self.limits
+    def form(self, times: Stretch) -> tuple[object, ...]:
+        """The same as long as nothing arrives; of answers at other times nothing is said."""
+        return *at_times(self.free, self.whole, times), self.because, self.limits
 
 
 def extent(zone: Zone, moment: Moment) -> tuple[Number | None, Number | None]:
@@ -84,6 +83,12 @@ def canonical(piece: ZonePiece) -> ZonePiece:
     zone, needs, settled = _renamed(piece.zone, needs, piece.settled)
     free, whole, _ = _renamed(piece.free, piece.whole, ())
     return replace(piece, zone=zone, free=free, needs=needs, whole=whole, settled=settled)
+
+
+def at_times(free: Zone, whole: tuple[Need, ...], times: Stretch) -> tuple[Zone, tuple[Need, ...]]:
+    """What is missing at a choice of times, of answers at some times alone."""
+    there = free.within(times.within(ANSWER))
+    return (there, whole) if there is free or there.empty else _renamed(there, whole, ())[:2]
 
 
 def _renamed(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from presage.hypothesis.ranges.lifetimes import distance
-from presage.hypothesis.ranges.pieces import ZonePiece, canonical
-from presage.model.terms import Number
+from presage.hypothesis.ranges.pieces import ZonePiece, at_times, canonical
+from presage.model.terms import Number, number
 from presage.patterns.literals import Argument, Open
 from presage.patterns.zoned import RangePattern
-from presage.time.sameness import as_set, mapping
-from presage.time.stretches import ENDLESS, Stretch, TimeLine
+from presage.time.sameness import as_set, each_between, mapping
+from presage.time.stretches import ENDLESS, EVER, Stretch, TimeLine, minus
 from presage.time.zones import ANSWER, Zone
 
 OpenArguments = tuple[Argument, ...]
@@ -24,8 +25,9 @@ class Standing:
     status: str
     ways: tuple[ZonePiece, ...] = ()
 
-    def says(self, other: Standing) -> bool:
-        """Whether somebody who was told this knows the other too: it is the same but for what time takes away."""
+    def says(self, other: Standing, times: Stretch) -> bool:
+        """Whether somebody who was told this knows the other too: it is the same but for what time takes away. Answers
+        at other times are decided: what stands in their way is nothing new, and neither is that it does no more."""
         if self.status != other.status:
             return False
         if not self.ways and not other.ways:
@@ -34,16 +36,17 @@ class Standing:
             return True
         known = mapping()
         for each in self.ways:
-            known.setdefault(each.form, []).append(each)
-        if as_set(each.form for each in other.ways) != as_set(known):
+            known.setdefault(each.form(times), []).append(each)
+        if as_set(each.form(times) for each in other.ways) != as_set(known):
             return False
-        return all(_are_among(each, known[each.form]) for each in other.ways)
+        return all(_are_among(each, known[each.form(times)], times) for each in other.ways)
 
 
-def _are_among(way: ZonePiece, known: list[ZonePiece]) -> bool:
+def _are_among(way: ZonePiece, known: list[ZonePiece], times: Stretch) -> bool:
     """Whether the choices of a way are among those of ways of its form. Time alone only takes choices away, unless it
     is time that speaks for them; and so do other ways that need less, but those are no matter of time."""
-    if way.cut_by and not any(each.cut_by and all(cut in each.cut_by for cut in way.cut_by) for each in known):
+    cuts = _cuts(way, times)
+    if cuts and not any(all(cut in others for cut in cuts) for others in (_cuts(each, times) for each in known)):
         return False
     if way.because:
         return True
@@ -52,6 +55,12 @@ def _are_among(way: ZonePiece, known: list[ZonePiece]) -> bool:
         if each.zone.size == way.zone.size and each.needs == way.needs:
             zones = [part for zone in zones for part in zone.without(each.zone)]
     return not zones
+
+
+def _cuts(way: ZonePiece, times: Stretch) -> list[Any]:
+    """What took parts of a way away, of those for answers at some times."""
+    found = [(*at_times(free, whole, times), limits) for free, whole, limits in way.cut_by]
+    return [each for each in found if not each[0].empty]
 
 
 @dataclass(slots=True)
@@ -112,6 +121,24 @@ def so_far(
     last = line.after(now + max((-away for away in ahead if away is not None), default=0))
     first = max(times.first, (0, 0))
     return Stretch(first, last) if near is None else Stretch(min(near.first, first), max(near.last, last))
+
+
+def to_come(line: TimeLine, span: Number | None, now: Number | None, told: Told) -> Stretch:
+    """The times of answers from the first on that may not be decided, where it takes so long."""
+    later = EVER if span is None or now is None else Stretch(line.after(number(now - span)), ENDLESS)
+    rest = minus([later], told.confirmed)
+    return Stretch(rest[0].first, ENDLESS) if rest else later
+
+
+def points(line: TimeLine, times: Stretch) -> list[Stretch]:
+    """Where times are whole numbers every one is an answer of its own."""
+    if not line.whole:
+        return [times]
+    first, after = times.first[0], times.last[0]
+    each = each_between(first, after)
+    if each is not None:
+        return [line.point(each)]
+    return [line.point(first + step) for step in range(int(after - first))]  # type: ignore[arg-type]
 
 
 def is_open(arguments: Iterable[Argument]) -> bool:

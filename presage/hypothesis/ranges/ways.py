@@ -18,7 +18,7 @@ from presage.hypothesis.words import Comparisons
 from presage.patterns.literals import Open
 from presage.patterns.ranking import evidence_ranks
 from presage.patterns.zoned import Need
-from presage.time.sameness import as_set, distinct, mapping, mark
+from presage.time.sameness import distinct, mapping
 from presage.time.stretches import Stretch, TimeLine, minus, union
 from presage.time.zones import ANSWER, Zone, joined
 
@@ -116,11 +116,11 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             for region, same, beside in _beaten(whole[place], whole[other_place], other_place < place, kinship):
                 if beside:
                     if not same:
-                        partly.append(_Partly(region, beside, mark((other.free, other.whole, other.limits))))
+                        partly.append(_Partly(region, beside, (other.free, other.whole, other.limits)))
                     continue
                 left = [part for zone, limits in zones for part in apart(zone, limits, region, same)]
                 if left != zones:
-                    cut_by.append(mark((other.free, other.whole, other.limits)))
+                    cut_by.append((other.free, other.whole, other.limits))
                 zones = left
         if partly:
             zones = [(part, limits) for zone, limits in zones for part in _beyond_all(zone, limits, partly, cut_by)]
@@ -129,7 +129,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         for zone, limits in zones:
             part = piece
             if cut_by:
-                part = canonical(replace(piece, zone=zone, limits=limits, cut_by=as_set(cut_by)))
+                part = canonical(replace(piece, zone=zone, limits=limits, cut_by=tuple(cut_by)))
             key = (part.needs, part.because, part.settled, part.limits, part.zone.size, part.free, part.whole)
             forms.setdefault(key, part)
             found.setdefault(key, []).append(part.zone)
@@ -189,7 +189,8 @@ class _Partly(NamedTuple):
 
     region: Zone
     beside: list[Comparisons]
-    mark: Any
+    by: Any
+    """What that piece is."""
 
 
 def _beyond_all(zone: Zone, limits: tuple[Comparisons, ...], partly: list[_Partly], cut_by: list[Any]) -> list[Zone]:
@@ -211,7 +212,7 @@ def _beyond_all(zone: Zone, limits: tuple[Comparisons, ...], partly: list[_Partl
     rest = [zone]
     for cell, known in gone:
         rest = [part for each in rest for part in each.without(cell)]
-        cut_by += [each.mark for each in known]
+        cut_by += [each.by for each in known]
     return rest
 
 

@@ -19,7 +19,7 @@ from presage.model.printer import show_number, show_term
 from presage.model.terms import Arithmetic, Constant, Number, Term, Variable, map_term, number, subterms
 from presage.patterns.literals import Open, show
 from presage.patterns.zoned import OWN_TIME, Amount, Moment, Need
-from presage.time.sameness import arranged, comparable, distinct, texts_of
+from presage.time.sameness import arranged, comparable, distinct, in_order, texts_of
 from presage.time.stretches import ENDLESS, Stretch, TimeLine
 from presage.time.zones import ANSWER, START, Constraint, Zone
 
@@ -67,7 +67,7 @@ class Words:
         for need in self.piece.settled:
             if self.piece.is_in_stream(need):
                 found.append(self._told(self._in_stream(need)) if self.piece.needs else self._over(need))
-        return sorted(found)
+        return in_order(found)
 
     def _over(self, need: Need) -> tuple[Order, Any]:
         """An absence over all the times of a confirmed stretch."""
