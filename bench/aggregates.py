@@ -8,7 +8,6 @@ window beside a narrow one shows what a fact costs, however much is in the windo
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -231,24 +230,29 @@ def measure(facts: int = FACTS) -> Iterator[Row]:
 def with_possible_answers(stream: KeyedStream) -> Iterator[Row]:
     """Possible answers cost more lines: what is compared is facts, in processor time. The first time, what can happen
     to a key is worked out; nothing of it comes from an earlier process here."""
+    kept = os.environ.get("PRESAGE_LESSONS")
     os.environ["PRESAGE_LESSONS"] = "off"
+    try:
+        yield from _hypothetical_rows(stream)
+    finally:
+        if kept is None:
+            del os.environ["PRESAGE_LESSONS"]
+        else:
+            os.environ["PRESAGE_LESSONS"] = kept
+
+
+def _hypothetical_rows(stream: KeyedStream) -> Iterator[Row]:
     for title, rules in HYPOTHETICAL.items():
         text = rules.format(back=BACK)
         table = stream.table if "V" in rules else stream.table.drop_columns(["v"])
         by_engine(text, table.slice(0, 40_000))
-        plain = _processor(lambda text=text, table=table: by_engine(text, table))[1]  # type: ignore[misc]
-        _, first = _processor(lambda text=text, table=table: by_engine(text, table, None))  # type: ignore[misc]
-        told, again = _processor(lambda text=text, table=table: by_engine(text, table, None))  # type: ignore[misc]
+        plain = timed(lambda text=text, table=table: by_engine(text, table))[1]  # type: ignore[misc]
+        _, first = timed(lambda text=text, table=table: by_engine(text, table, None))  # type: ignore[misc]
+        told, again = timed(lambda text=text, table=table: by_engine(text, table, None))  # type: ignore[misc]
         work = f"{title} per key with possible answers, {len(table):,} facts"
         shown = f"without {_rate(len(table), plain)}"
         yield Row(work, _rate(len(table), again), shown, plain / again, f"{told:,} lines")
         yield Row(f"{title}, the first time", _rate(len(table), first), shown, plain / first, "learning included")
-
-
-def _processor(work: Callable[[], int]) -> tuple[int, float]:
-    begin = time.process_time()
-    told = work()
-    return told, time.process_time() - begin
 
 
 def idioms(stream: KeyedStream) -> Iterator[Row]:

@@ -304,7 +304,7 @@ def test_run_confirms_what_all_models_share(program: Any) -> None:
     """Bob's arrival is known one step late; left and right are each in some models only."""
     words = program(SEATS, ("guest", ["ann"], 0), ("guest", ["bob"], 1, 2), ("guest", ["cid"], 1, 5))
     assert told(*words) == [(1, "seated(ann)@0"), (2, "seated(bob)@1")]
-    assert "1 facts arrived too late" in presage("run", "--emit", "confirmed", *words).stderr
+    assert "1 fact arrived too late" in presage("run", "--emit", "confirmed", *words).stderr
 
 
 def test_run_with_what_holds_in_some_models(program: Any) -> None:

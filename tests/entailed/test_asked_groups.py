@@ -11,7 +11,7 @@ import pytest
 
 import presage
 from presage.io.reading_back import as_pushed
-from presage.io.tuples import Given
+from presage.io.tuples import FactTuple
 
 INPUTS = "input p(d, v) delay {delay}.\ninput r(d, s) delay {other}.\nderived(D, S) :- r(D, S).\nstatic dev(d).\n"
 RULES = {
@@ -27,15 +27,15 @@ RULES = {
 LAST = 12
 
 
-def _streams(rng: random.Random, delay: int, other: int, dense: bool) -> dict[Fraction, list[Given]]:
+def _streams(rng: random.Random, delay: int, other: int, dense: bool) -> dict[Fraction, list[FactTuple]]:
     """What arrives when: facts at points, and of those that ask some that last or come early."""
-    found: dict[Fraction, list[Given]] = {}
+    found: dict[Fraction, list[FactTuple]] = {}
     values = [1, 2, 5, Fraction(7, 3)] + ["x"] * (rng.random() < 0.2)
     parts = 2 if dense else 1
     for _ in range(rng.randint(3, 25)):
         time = Fraction(rng.randint(0, LAST * parts), parts)
         if rng.random() < 0.5:
-            own: Given = ("p", (rng.choice("abc"), rng.choice(values)), time)
+            own: FactTuple = ("p", (rng.choice("abc"), rng.choice(values)), time)
             arrives = time + rng.randint(0, delay)
         elif rng.random() < 0.3:
             own = ("r", (rng.choice("abc"), rng.choice("uv")), (time, time + rng.randint(1, 5), "[]"))
@@ -47,7 +47,9 @@ def _streams(rng: random.Random, delay: int, other: int, dense: bool) -> dict[Fr
     return found
 
 
-def _told(program: presage.Program, arriving: dict[Fraction, list[Given]], save: bool, rng: random.Random) -> set[str]:
+def _told(
+    program: presage.Program, arriving: dict[Fraction, list[FactTuple]], save: bool, rng: random.Random
+) -> set[str]:
     reasoner = presage.Reasoner(program, emit="states")
     found: list[presage.Answer] = []
     for now in sorted({*arriving, Fraction(3), Fraction(9), Fraction(LAST + 20)}):

@@ -66,7 +66,7 @@ def test_late_facts_are_left_out_and_reported(tmp_path: Path) -> None:
     late = [*READINGS[:2], {**READINGS[2], "arrives": 4}]
     status, lines, said = run(tmp_path, TURBINES, late)
     assert status == 0 and lines == []
-    assert "1 facts arrived too late" in said
+    assert "1 fact arrived too late" in said
 
 
 def test_absence_is_concluded_when_it_is_settled(tmp_path: Path) -> None:
