@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pyarrow
 
+from bench.breadth import THREE, UNPAID, WITHIN
+
 KEYS, MANY_KEYS, STEPS, FACTS, COUNTRIES = 5_000, 50_000, 1_000, 1_000_000, 8
 FAR = 10_000
 """How much later a stream is the next time: nothing of before matters any more."""
@@ -85,26 +87,6 @@ input temp(device, value).
 hot(X) :- temp(X, V), V > 70.
 malf(X)@T :- hot(X)@T, hot(X)@T+1, hot(X)@T+2.
 query malf(X).
-"""
-WITHIN = """
-timeline discrete.
-input a(x).
-input b(x).
-q(X) :- a(X), eventually[1,600] b(X).
-query q(X).
-"""
-UNPAID = """
-timeline discrete.
-input order(x).
-input paid(x).
-unpaid(X) :- order(X), always[0,30] not paid(X).
-query unpaid(X).
-"""
-THREE = """
-timeline discrete.
-input tx(card, country).
-q(X)@T :- tx(X, A)@T, tx(X, B)@U, tx(X, C)@V, T < U, U < V, V <= T + 60, A != B, B != C, A != C.
-query q(X).
 """
 COUNT = """
 timeline discrete.

@@ -25,7 +25,7 @@ from presage.model.statements import Query
 from presage.model.terms import Number, Value, Variable
 from presage.run.forms import FormTexts, LinePart, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNames, others
-from presage.run.row_order import in_order
+from presage.run.row_order import has_ties, in_order
 from presage.time.cells import Grid
 
 WHEN, KEY, FIELDS, STEP, STATUS = range(OTHERS, OTHERS + 5)
@@ -154,16 +154,18 @@ class ConfirmedRows:
         texts = [self._order_of(answer) for answer in self._times[0]]
         times = np.empty(len(texts), np.int64)
         times[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-        arguments = [self._ranks(place) for place in range(width)]
-        return in_order([keys[:, width + 1], predicate, *arguments, times[keys[:, width]]])
-
-    def _ranks(self, place: int) -> Any:
-        # Of all at once: who is asked for more names later may put those of before in other places.
-        found = np.zeros(len(self), np.int64)
-        has = np.repeat([place < part.rows.shape[1] for part in self.parts], [len(part) for part in self.parts])
-        own = [part.rows[:, place] for part in self.parts if place < part.rows.shape[1]]
-        found[has] = self._names.ranks(np.concatenate(own))
-        return found
+        columns = [keys[:, width + 1], predicate]
+        for place in range(width):
+            own = [part.rows[:, place] for part in self.parts if place < part.rows.shape[1]]
+            numbers = np.concatenate(own)
+            if place and not self._names.have_ranks(numbers) and not has_ties(columns):
+                return in_order(columns)  # the order of new names, of which there may be many, is not asked for
+            # Of all at once: who is asked for more names later may put those of before in other places.
+            ranked = np.zeros(len(self), np.int64)
+            has = np.repeat([place < part.rows.shape[1] for part in self.parts], [len(part) for part in self.parts])
+            ranked[has] = self._names.ranks(numbers)
+            columns.append(ranked)
+        return in_order([*columns, times[keys[:, width]]])
 
     def tables(self) -> list[Any]:
         return [self.table()]

@@ -111,6 +111,12 @@ class ConstantNames:
         self.used = end
         return coded
 
+    def have_ranks(self, numbers: Any) -> bool:
+        """Whether the order of some is known without putting names in it anew."""
+        return (
+            self.placed == len(self.texts) and len(self.values) <= len(self.known) and bool(self.known[numbers].all())
+        )
+
     def ranks(self, numbers: Any) -> Any:
         """Numbers by which names are in the order of their texts. What follows a name in a text, a comma or a
         parenthesis, comes before whatever a longer name goes on with: texts of several names go by these too."""

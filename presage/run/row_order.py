@@ -25,3 +25,13 @@ def in_order(columns: Sequence[Any]) -> Any:
         if width:
             together = together << width | (column - low)
     return np.argsort(together)
+
+
+def has_ties(columns: Sequence[Any]) -> bool:
+    """Whether two rows are the same in all columns."""
+    order = in_order(columns)
+    same = np.ones(max(len(order) - 1, 0), bool)
+    for column in columns:
+        inside = column[order]
+        same &= inside[1:] == inside[:-1]
+    return bool(same.any())
