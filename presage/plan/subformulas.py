@@ -287,7 +287,8 @@ class SubformulaRelations(ABC):
                     raise self._refuse("an alternative with a variable of its own", formula.span)
                 name = self._fresh(len(shared))
                 for part in parts:
-                    self._joined([part], shared, name)
+                    if self._joined([part], shared, name)[1] != shared:
+                        raise self._refuse("an alternative with a variable of its own", formula.span)
                 return name, shared
             case Not():
                 return self._joined([formula], names(formula))
