@@ -1,5 +1,5 @@
-"""Where one alternative gives a variable no value, and nothing else in the rule does, no relation can have a column for it:
-the row had whatever was there before, and a saved reasoner could not be read again."""
+"""Where one alternative gives a variable no value, and nothing else in the rule does, no relation can have a column for
+it: the row had whatever was there before, and a saved reasoner could not be read again."""
 
 PROGRAM = """
 timeline discrete.
