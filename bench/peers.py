@@ -55,6 +55,16 @@ PEERS = (
         # Of the collectors the one with which it took the fewest seconds.
         options=("-XX:+UseParallelGC",),
     ),
+    Peer(
+        "Siddhi",
+        # Of what it asks for, three things lie nowhere but with its makers: one is there under its plain name, too, and
+        # the others are for containers that this is none of.
+        ("io.siddhi:siddhi-core:5.1.30", "com.lmax:disruptor:3.4.2"),
+        "SiddhiBench",
+        lambda each: each.siddhi,
+        without=("org.wso2.orbit.com.lmax", "org.wso2.orbit.javax.xml.bind", "org.eclipse.osgi"),
+        options=("-XX:+UseParallelGC",),
+    ),
 )
 
 
@@ -75,7 +85,8 @@ def class_path(peer: Peer) -> str:
     fetch_into(folder, project(peer.harness.lower(), peer.artifacts, peer.without))
     source, classes = ROOT / "bench" / "java" / f"{peer.harness}.java", folder / "classes"
     path = f"{classes}:{folder}/*"
-    made = subprocess.run(["javac", "-cp", path, "-d", classes, source], capture_output=True, text=True)
+    command = ["javac", "-proc:none", "-cp", path, "-sourcepath", source.parent, "-d", classes, source]
+    made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode:
         raise PresageError(f"javac: {made.stderr.strip()[:500]}")
     return path

@@ -9,8 +9,6 @@ import com.espertech.esper.runtime.client.EPStatement;
 import com.espertech.esper.common.client.EventSender;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
-import java.nio.ByteOrder;
-import java.nio.IntBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -54,9 +52,7 @@ public final class EsperBench {
 
     /** Arguments: the file of events, that of the statement, how many times, how much later each, and event types. */
     public static void main(String[] arguments) throws Exception {
-        IntBuffer read = java.nio.ByteBuffer.wrap(Files.readAllBytes(Path.of(arguments[0])))
-                .order(ByteOrder.LITTLE_ENDIAN)
-                .asIntBuffer();
+        EventsFile file = new EventsFile(arguments[0]);
         int rounds = Integer.parseInt(arguments[2]);
         int later = Integer.parseInt(arguments[3]);
         Configuration settings = new Configuration();
@@ -80,27 +76,14 @@ public final class EsperBench {
         for (int index = 0; index < senders.length; index++) {
             senders[index] = service.getEventSender(arguments[index + 4]);
         }
-        int count = read.get(0);
-        int[] kinds = new int[count];
-        int[] times = new int[count];
-        read.position(1);
-        read.get(kinds).get(times);
-        int[] keys = new int[count];
-        int[] texts = new int[count];
-        int[] values = new int[count];
-        read.get(keys).get(texts).get(values);
-        String[] names = named("k", keys);
-        String[] words = named("w", texts);
+        int count = file.count;
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         for (int round = 0; round < rounds; round++) {
             long base = (long) round * later;
             Event[] events = new Event[count];
             for (int index = 0; index < count; index++) {
                 events[index] = new Event(
-                        names[keys[index]],
-                        texts[index] < 0 ? null : words[texts[index]],
-                        values[index],
-                        base + times[index]);
+                        file.key(index), file.word(index), file.values[index], base + file.times[index]);
             }
             System.gc();
             matches = 0;
@@ -113,7 +96,7 @@ public final class EsperBench {
                     now = event.time;
                     service.advanceTime(now * 1000);
                 }
-                senders[kinds[index]].sendEvent(event);
+                senders[file.kinds[index]].sendEvent(event);
             }
             service.advanceTime((base + later - 1) * 1000);
             double wall = (System.nanoTime() - begin) / 1e9;
@@ -121,17 +104,5 @@ public final class EsperBench {
             System.out.println(matches + " " + cpu + " " + wall);
         }
         System.exit(0);
-    }
-
-    private static String[] named(String prefix, int[] numbers) {
-        int most = -1;
-        for (int number : numbers) {
-            most = Math.max(most, number);
-        }
-        String[] found = new String[most + 1];
-        for (int index = 0; index <= most; index++) {
-            found[index] = prefix + index;
-        }
-        return found;
     }
 }
