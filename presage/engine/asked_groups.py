@@ -3,7 +3,8 @@
 Where every rule that reads what an aggregate is worth has an input atom beside it, at the same time and with the same
 group (`total(K, S) :- e(K, V), S = sum {…}`), what other groups are worth at that time is of no use to anybody. Then
 only groups are told of which there is such a fact, and a step costs what enters, leaves and asks, however many groups
-there are. All facts that ask for a time must be there once the aggregate is final for it.
+there are. All facts that ask for a time must be there once the aggregate is final for it, or a step later where each is
+answered by itself (`asked_joins.py`).
 """
 
 from __future__ import annotations
@@ -25,10 +26,13 @@ CellsByGroup = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """An input whose facts ask for a group, and which of its columns say for which."""
+    """An input whose facts ask for a group, which of its columns say for which, and the join that they do it for."""
 
     relation: str
     columns: tuple[int, ...]
+    reader: Join
+    may_be_next: bool
+    """Whether a fact may come when the aggregate has been final at its time for a step, as in `T < now`."""
 
 
 def asking(plan: Plan, lags: Lags, node: Collect) -> list[Asking]:
@@ -42,33 +46,35 @@ def asking(plan: Plan, lags: Lags, node: Collect) -> list[Asking]:
         own = [each for each in reader.literals if each.relation == node.head] if isinstance(reader, Join) else []
         if not isinstance(reader, Join) or len(own) != 1 or node.head in {each.relation for each in reader.negated}:
             return []
-        beside = [_beside(plan, lags, node, own[0], each) for each in reader.literals]
+        beside = [_beside(plan, lags, node, own[0], each, reader) for each in reader.literals]
         first = next((each for each in beside if each is not None), None)
         if first is None:
             return []
         found.append(first)
-    return list(dict.fromkeys(found))
+    return found
 
 
-def _beside(plan: Plan, lags: Lags, node: Collect, asked: Literal, literal: Literal) -> Asking | None:
+def _beside(plan: Plan, lags: Lags, node: Collect, asked: Literal, literal: Literal, reader: Join) -> Asking | None:
     name = literal.relation
     if plan.sources[name].kind != "input" or asked.at is not None or literal.at is not None:
         return None
     if literal.offset != asked.offset:
         return None
-    if lags.moving[name] > lags.moving[node.head] or lags.opening[name] > lags.opening[node.head]:
+    after = lags.moving[name] - lags.moving[node.head]
+    if after > (1 if plan.discrete else 0) or lags.opening[name] > lags.opening[node.head]:
         return None
     keys = asked.arguments[: node.groups]
     if not all(isinstance(key, Variable) and key in literal.arguments for key in keys):
         return None
-    return Asking(name, tuple(map(literal.arguments.index, keys)))
+    return Asking(name, tuple(map(literal.arguments.index, keys)), reader, after > 0)
 
 
 class AskedGroups:
     """Which groups are asked for, at cells up to which the aggregate has not been told yet."""
 
     def __init__(self, asked_by: list[Asking], relations: Mapping[str, Relation]) -> None:
-        self.sources = [(relations[each.relation], list(each.columns)) for each in asked_by]
+        wanted = dict.fromkeys((each.relation, each.columns) for each in asked_by)
+        self.sources = [(relations[name], list(columns)) for name, columns in wanted]
         self.clear()
 
     def clear(self) -> None:

@@ -7,7 +7,7 @@ and lead to the same head are put together into a tree.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,7 @@ from presage.analysis.differences import INF
 from presage.core.reach import Reach
 from presage.engine.enough import Enough
 from presage.engine.inventing import Invention
-from presage.engine.joining import Awaited, OutsideJoin, assignments, columns_of
+from presage.engine.joining import AtomColumns, Awaited, OutsideJoin, assignments, columns_of
 from presage.engine.paths import path_from
 from presage.engine.relation import Relation, Store
 from presage.engine.stamping import Stamping
@@ -30,7 +30,20 @@ from presage.model.formulas import Comparison
 from presage.model.formulas import variables as variables_of
 from presage.model.terms import Bound, Constant, Variable
 from presage.plan.lags import Lags, offsets
-from presage.plan.nodes import AtLeast, Dilate, Erode, Hop, Invent, Join, Literal, Plan, SinceNode, Stamp, WithinNode
+from presage.plan.nodes import (
+    AtLeast,
+    ColumnTerm,
+    Dilate,
+    Erode,
+    Hop,
+    Invent,
+    Join,
+    Literal,
+    Plan,
+    SinceNode,
+    Stamp,
+    WithinNode,
+)
 from presage.time.cells import ENDLESS, Grid
 
 # So many entries of a join walk together: enough to be worth it, few enough to stay in the cache.
@@ -80,10 +93,12 @@ class PlanCompiler:
         symbols: Symbols,
         grid: Grid,
         outside: Mapping[int, Outside],
+        answered: Container[int] = (),
     ) -> None:
-        """`outside` are the nodes that are worked on outside the kernels, by their identity."""
+        """`outside` are the nodes that are worked on outside the kernels, by their identity; joins that are `answered`
+        are not worked off as pieces come."""
         self.plan, self.lags, self.store, self.symbols, self.grid = plan, lags, store, symbols, grid
-        self.outside = outside
+        self.outside, self.answered = outside, answered
         self.triggers: list[Trigger] = []
         self.shared: dict[tuple[int, str, str], Trigger] = {}
         self.joins: dict[int, OutsideJoin] = {}
@@ -93,7 +108,10 @@ class PlanCompiler:
 
     def compile(self) -> Code:
         for node in self.plan.nodes:
-            if isinstance(node, Join):
+            if isinstance(node, Join) and id(node) in self.answered:
+                names = _names(node)
+                self.joins[id(node)] = self._outside(node, names, *assignments(node, names))
+            elif isinstance(node, Join):
                 self._join(node)
             elif isinstance(node, Dilate):
                 # A rule with one literal, whose head reaches further.
@@ -175,11 +193,7 @@ class PlanCompiler:
     # Joins.
 
     def _join(self, node: Join) -> None:
-        names: dict[str, int] = {}
-        for literal in node.literals:
-            for argument in literal.arguments:
-                if isinstance(argument, Variable):
-                    names.setdefault(argument.name, len(names))
+        names = _names(node)
         early, computed, checks = assignments(node, names)
         inexact = [each for each in early if not _is_exact(each)]
         outside = bool(node.negated or computed or checks or inexact)
@@ -227,14 +241,17 @@ class PlanCompiler:
             Awaited(
                 each,
                 self._relation(each.relation).number,
-                columns_of(each.arguments, names, self._symbol),
+                self.columns(each.arguments, names),
                 0 if each.at is not None else self.grid.cell(each.offset),
                 FAR if each.at is None else self.grid.cell(each.at),
             )
             for each in node.negated
         ]
-        head = columns_of(node.arguments, names, self._symbol)
+        head = self.columns(node.arguments, names)
         return OutsideJoin(node, names, comparisons, computed, checks, awaited, head, self.symbols, self.store)
+
+    def columns(self, arguments: tuple[ColumnTerm, ...], names: dict[str, int]) -> AtomColumns:
+        return columns_of(arguments, names, self._symbol)
 
     def _spec(self, argument: object, columns: dict[str, int]) -> Spec:
         if isinstance(argument, Constant):
@@ -390,6 +407,16 @@ def _noted(rows: Sequence[tuple[int, Bound]], asked: Bound) -> int | None:
     """Where a path has noted an interval of the same tuple with nothing after it that could be asked for: the last such
     place."""
     return next((place for place, upto in reversed(rows) if upto >= asked), None)
+
+
+def _names(node: Join) -> dict[str, int]:
+    """The variables of a join's literals, numbered."""
+    names: dict[str, int] = {}
+    for literal in node.literals:
+        for argument in literal.arguments:
+            if isinstance(argument, Variable):
+                names.setdefault(argument.name, len(names))
+    return names
 
 
 def distances(reach: Reach, grid: Grid) -> tuple[int, int]:

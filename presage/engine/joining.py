@@ -138,10 +138,14 @@ class OutsideJoin:
     def heads(self, rows: BindingRows) -> Ints32:
         return tuples(self.head, rows.bindings)
 
+    def concluded(self, rows: BindingRows) -> BindingRows:
+        """The same with their times."""
+        return BindingRows(self.heads(rows), rows.low, rows.high)
+
 
 def tuples(columns: AtomColumns, bindings: Ints32) -> Ints32:
     """The tuples of an atom under bindings."""
-    found = np.zeros((len(bindings), max(1, len(columns))), np.int32)
+    found = np.zeros((len(bindings), max(1, len(columns))), bindings.dtype)
     for place, (is_constant, value) in enumerate(columns):
         found[:, place] = value if is_constant else bindings[:, value]
     return found

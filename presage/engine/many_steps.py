@@ -37,6 +37,8 @@ class Additions:
 
     step: Ints32
     delta: Delta
+    apart: bool = False
+    """Whether no two pieces that are new at one step touch."""
 
 
 @dataclass(slots=True)
@@ -80,9 +82,8 @@ class _Told:
 def takes_many_steps(engine: IntervalEngine) -> bool:
     """Whether nothing but facts makes the engine conclude something: no absence, nothing that is put off or counted up
     to where it is final, and nothing invented, of which a step may have too much."""
-    return not (
-        engine.negating or engine.ahead or engine.counting or engine.collecting.collectors or engine.inventor.is_needed
-    )
+    aggregates = engine.collecting.reached()
+    return not (engine.negating or engine.ahead or engine.counting or aggregates or engine.inventor.is_needed)
 
 
 def advance_through(engine: IntervalEngine, times: list[Number], facts: Mapping[str, Coming]) -> dict[str, Additions]:

@@ -97,8 +97,14 @@ class IntervalEngine:
     def _compile(self) -> None:
         """Makes the plan ready for the grid."""
         outside: dict[int, Outside] = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
-        compiler = PlanCompiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside)
+        answered = self.collecting.answered
+        compiler = PlanCompiler(
+            self.plan, self.lags, self.store, self.symbols, self.grid, outside, {id(each.reader) for each in answered}
+        )
         self.code = compiler.compile()
+        for each in answered:
+            join = compiler.joins[id(each.reader)]
+            each.join, each.wanted = join, compiler.columns(each.beside.arguments, join.variables)
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
         # Where triggers note how much they have seen, how many there are, and how far apart.
@@ -108,7 +114,7 @@ class IntervalEngine:
         self.keeps = np.array([self._kept_cells(name) for name in self.relations], np.int64)
         # Components that conclude from absence are worked off one by one, those between them in one go.
         special = {self.lags.component[node.head] for node in self.negating}
-        special |= {self.lags.component[name] for name in (*self.counting.followers, *self.collecting.collectors)}
+        special |= {self.lags.component[name] for name in (*self.counting.followers, *self.collecting.reached())}
         self.stretches: list[tuple[int, int]] = []
         for number in range(len(self.code.starts) - 1):
             if self.stretches and number not in special and self.stretches[-1][0] not in special:
@@ -272,9 +278,9 @@ class IntervalEngine:
     # Components.
 
     def _work(self, number: int) -> None:
-        joins = [self.joins[id(node)] for node in self.negating if self.lags.component[node.head] == number]
+        negating = [self.joins[id(node)] for node in self.negating if self.lags.component[node.head] == number]
         if number in self.lags.internal_negation:
-            self._work_through_time(number, joins)
+            self._work_through_time(number, negating)
             return
         for name in self.members[number]:
             if name in self.counting.followers:
@@ -283,7 +289,10 @@ class IntervalEngine:
                 told = self.collecting.collect(name, self.final_cap(name), self._cutoff(name))
                 if told is not None:
                     self.insert(name, told.bindings, told.low, told.high)
-        for join in joins:
+            elif name in self.collecting.answering:
+                for join, rows in self.collecting.answer(name, self.final_cap(name), self._cutoff):
+                    self._insert_heads(join, rows)
+        for join in negating:
             self._release(join, join.final_by(self.final))
         self._settle(number, number + 1)
 
@@ -409,7 +418,7 @@ class IntervalEngine:
             self.boundaries.rescale(factor)
         self.final = finer_ends(self.final, factor)
         # Where a step lay between two points of the coarser grid, aggregates went up to the one before it only.
-        reached = finer_ends({head: each.upto for head, each in self.collecting.collectors.items()}, factor)
+        reached = finer_ends(self.collecting.reached(), factor)
         self._go_on(reached.__getitem__)
 
     def regrid(self, grid: Grid) -> None:

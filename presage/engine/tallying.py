@@ -8,7 +8,6 @@ once.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from presage.engine.asked_groups import AskedGroups
 from presage.engine.joining import BindingRows
+from presage.engine.millionths import MOST, ORDERS, Millionths, NotByColumn, worth
 from presage.engine.points_in_windows import slid
 from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
@@ -23,65 +23,11 @@ from presage.kernels import tallies
 from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import FAR
 from presage.kernels.numbering import distinct
-from presage.model.terms import number
 from presage.plan.nodes import Collect
 from presage.time.cells import ENDLESS
 
 FEW = 64
-SCALE = 1_000_000
-MOST = 1 << 50
-"""A number of so many millionths is too large, and so is a sum of more than a thousand of them."""
-UNKNOWN, UNFIT = np.iinfo(np.int64).min, np.iinfo(np.int64).min + 1
-ORDERS = {"max": 1, "min": -1, "last": 1, "first": -1}
-"""Which way up a staircase leads."""
-
-
-class NotByColumn(Exception):
-    """There is something that is no number, or a number that is too large or too fine."""
-
-
-class Millionths:
-    """Constants as numbers of millionths, worked out once each."""
-
-    def __init__(self, symbols: Symbols) -> None:
-        self.symbols, self.values = symbols, symbols.values
-        self.known = np.full(FEW, UNKNOWN, np.int64)
-
-    def of(self, constants: Ints32) -> Ints:
-        """Raises `NotByColumn`."""
-        floats = self.symbols.floats[constants]
-        if (np.abs(floats) < MOST // SCALE).all() and (floats == np.floor(floats)).all():
-            return floats.astype(np.int64) * SCALE
-        values: Any = self.symbols.values
-        if values is not self.values:
-            # Numbers of constants may belong to others now.
-            self.values, self.known = values, np.full(FEW, UNKNOWN, np.int64)
-        if len(self.known) < len(values):
-            more = np.full(max(len(values), 2 * len(self.known)) - len(self.known), UNKNOWN, np.int64)
-            self.known = np.concatenate([self.known, more])
-        found = self.known[constants]
-        new = found == UNKNOWN
-        if new.any():
-            unknown = np.unique(constants[new])
-            floats = self.symbols.floats[unknown]
-            whole = (np.abs(floats) < MOST // SCALE) & (floats == np.floor(floats))
-            self.known[unknown[whole]] = floats[whole].astype(np.int64) * SCALE
-            for constant in unknown[~whole].tolist():
-                self.known[constant] = _millionths(values[constant])
-            found = self.known[constants]
-        if (found == UNFIT).any():
-            raise NotByColumn
-        return found
-
-
-def _millionths(value: Any) -> int:
-    if isinstance(value, int):
-        found = value * SCALE
-    elif isinstance(value, Fraction) and SCALE % value.denominator == 0:
-        found = value.numerator * (SCALE // value.denominator)
-    else:
-        return UNFIT
-    return found if -MOST < found < MOST else UNFIT
+UNTOUCHED = np.iinfo(np.int64).min
 
 
 class Tallies:
@@ -116,7 +62,7 @@ class Tallies:
     def _empty_places(self, size: int) -> Ints:
         found = np.zeros((size, tallies.PLACE_FIELDS), np.int64)
         found[:, [tallies.TOP, tallies.LAST]] = -1
-        found[:, tallies.TOUCHED] = UNKNOWN
+        found[:, tallies.TOUCHED] = UNTOUCHED
         return found
 
     def take(self, news: Delta | None) -> None:
@@ -141,8 +87,10 @@ class Tallies:
         events[:, tallies.SYMBOL] = -1
         if self.node.functions != ("count",):
             is_by_time = self.is_timed and self.node.slides is not None and tuples.shape[1] == count + 1
-            worth = times if is_by_time else self.millionths.of(tuples[:, count + self.is_timed])
-            events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * worth
+            amounts = times if is_by_time else self.millionths.of(tuples[:, count + self.is_timed])
+            events[:, tallies.WORTH] = (
+                amounts if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * amounts
+            )
             if self.is_timed:
                 events[:, tallies.SYMBOL] = tuples[:, count]
         events[:, tallies.PLACE] = places = self._places(tuples[:, :count])
@@ -333,28 +281,7 @@ class Tallies:
     def _put_worth(self, rows: Ints32, places: Ints, size: Ints, total: Ints, constant: Ints) -> None:
         """Puts what groups are worth into rows."""
         for column, function in enumerate(self.node.functions, self.node.groups):
-            rows[places, column] = self._worth(function, size, total, constant)
-
-    def _worth(self, function: str, size: Ints, total: Ints, constant: Ints) -> Any:
-        """What groups are worth, as constants."""
-        match function:
-            case "first" | "last":
-                return constant
-            case "count":
-                return self.symbols.number_wholes(size)
-            case "avg":
-                pairs, which = np.unique(np.column_stack([total, size]), axis=0, return_inverse=True)
-                values: list[Any] = [number(Fraction(each, SCALE * count)) for each, count in pairs.tolist()]
-            case _:
-                total = total * ORDERS.get(function, 1)
-                if not (total % SCALE).any():
-                    return self.symbols.number_wholes(total // SCALE)
-                used, which = np.unique(total, return_inverse=True)
-                whole = used % SCALE == 0
-                values = (used // SCALE).tolist()
-                for place in np.flatnonzero(~whole).tolist():
-                    values[place] = Fraction(int(used[place]), SCALE)
-        return self.symbols.number_all(values)[which.ravel()]
+            rows[places, column] = worth(function, size, total, constant, self.symbols)
 
     def next_cell(self, discrete: bool) -> int | None:
         """The next cell at which there is something to tell once it is final."""

@@ -52,14 +52,16 @@ def tally(kind, events, places, nodes, free, found, touched, floats):  # type: i
             if kind == SUMMED:
                 places[place, TOTAL] += sign * events[at, WORTH]
             elif sign > 0:
-                free, same = _climb(places, nodes, free, place, events, at, floats)
+                free, same = climb(
+                    places, nodes, free, place, events[at, WORTH], events[at, UNTIL], events[at, SYMBOL], floats
+                )
                 tied = tied or same
             at += 1
         for each in range(some):
             place = touched[each, OF]
             worth, constant = places[place, TOTAL], np.int64(-1)
             if kind == STAIRS:
-                free = _step_off(places, nodes, free, place, cell)
+                free = step_off(places, nodes, free, place, cell)
                 worth = np.int64(0)
                 if places[place, TOP] >= 0:
                     worth, constant = nodes[places[place, TOP], KEY], nodes[places[place, TOP], CONSTANT]
@@ -93,9 +95,8 @@ def _compared(key, constant, other_key, other, floats):  # type: ignore[no-untyp
 
 
 @uncounted
-def _climb(places, nodes, free, place, events, at, floats):  # type: ignore[no-untyped-def]
+def climb(places, nodes, free, place, key, end, constant, floats):  # type: ignore[no-untyped-def]
     """Puts a tuple where it belongs; gives the first free node, and whether it is unknown if another is better."""
-    key, end, constant = events[at, WORTH], events[at, UNTIL], events[at, SYMBOL]
     after, here = np.int64(-1), places[place, LAST]
     while here >= 0 and nodes[here, END] > end:
         after, here = here, nodes[here, BEFORE]
@@ -136,7 +137,7 @@ def _climb(places, nodes, free, place, events, at, floats):  # type: ignore[no-u
 
 
 @uncounted
-def _step_off(places, nodes, free, place, cell):  # type: ignore[no-untyped-def]
+def step_off(places, nodes, free, place, cell):  # type: ignore[no-untyped-def]
     """Leaves the steps that ended before a cell; gives the first free node."""
     top = places[place, TOP]
     while top >= 0 and nodes[top, END] < cell:

@@ -49,6 +49,7 @@ from presage.model.printer import show_term
 from presage.model.statements import Rule
 from presage.model.terms import Constant, Now, Term, Variable, map_term, term_variables
 from presage.model.values import is_true, value_of
+from presage.plan.never_empty import has_member
 
 NO_EMPTY_WAY = "an aggregate of what may be empty, below an operator,"
 
@@ -211,7 +212,8 @@ class _Lowering:
             self.fresh += 1
             value = _given(plain, gathered.name) or Variable(f"#v{self.fresh}")
             own: list[tuple[Conjuncts, dict[str, Term]]] = [((self.value(gathered, value),), {gathered.name: value})]
-            if gathered.function in ("count", "sum") and not gathered.binds:
+            may_be_empty = not (gathered.binds or has_member(gathered, self.rule.body))
+            if gathered.function in ("count", "sum") and may_be_empty:
                 own.append(((negated(self.some(gathered)),), {gathered.name: Constant(0)}))
             ways.append(own)
         found_ways: list[Conjuncts] = []

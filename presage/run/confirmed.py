@@ -13,6 +13,7 @@ from presage.analysis.subject import Subject
 from presage.answers import NONE, Answers, arrow_column, json_value, null_name
 from presage.engine.build import fixed_time, make_engine, planned
 from presage.engine.inventing import ChaseLimit
+from presage.engine.joining import BindingRows, by_point
 from presage.engine.many_steps import Additions, advance_through, takes_many_steps
 from presage.engine.relation import Delta
 from presage.engine.runtime import IntervalEngine
@@ -20,9 +21,11 @@ from presage.engine.state import fill_engine, save_engine
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.tables import Columns
+from presage.kernels.numbering import distinct
 from presage.model.printer import show_number
 from presage.model.statements import Query
 from presage.model.terms import Constant, Number, Value, Variable
+from presage.plan.known_when_final import known_when_final
 from presage.run.confirmed_rows import ConfirmedRows, Entailed
 from presage.run.names import ConstantNames
 from presage.run.passages import Passage, rows_of
@@ -127,13 +130,71 @@ class Confirming:
     @property
     def takes_passages(self) -> bool:
         """Whether many steps can be taken at once."""
-        return takes_many_steps(self.engine)
+        return takes_many_steps(self.engine) or self._is_known_when_final
 
-    def through(self, passage: Passage, end: Number | None = None) -> Answers:
-        """What is new at the steps of a passage; of a run that ends there, up to its `end`."""
-        coming = passage.coming(self.engine.symbols, self._scale, self.engine.is_read)
+    @cached_property
+    def _is_known_when_final(self) -> bool:
+        """Whether the time of an answer alone says at which step it is told."""
+        given = frozenset(name for name, each in self.subject.predicates.items() if each.is_input)
+        late = known_when_final(self.plan, self.lags, given)
+        return (
+            not self.engine.counting
+            and not self.engine.inventor.is_needed
+            and all(query.atom.predicate in late for query in self.subject.queries)
+        )
+
+    def through(self, passage: Passage, end: Number | None = None, as_they_are: bool = False) -> Answers:
+        """What is new at the steps of a passage; of a run that ends there, up to its `end`. Where whole numbers may be
+        told `as_they_are`, some are no constants."""
         steps: list[Number] = passage.steps.tolist()
-        return self._answers(advance_through(self.engine, steps, coming), steps, end)
+        if takes_many_steps(self.engine):
+            coming = passage.coming(self.engine.symbols, self._scale, self.engine.is_read)
+            return self._answers(advance_through(self.engine, steps, coming), steps, end)
+        return self._answers(*self._as_one_step(passage, as_they_are), end)
+
+    def _as_one_step(self, passage: Passage, as_they_are: bool) -> tuple[dict[str, Additions], list[Number]]:
+        """What each time tells once it is final, and at which steps."""
+        columns: dict[str, Any] = {}
+        for table, _ in passage.parts:
+            self._add_table(columns, table)
+        engine, lags = self.engine, {name: int(self.lags.lag[name]) for name in self._asked_for}
+        # The first step tells of all that was before it, and joins what touches.
+        begin = int(passage.steps[0]) if engine.now is None and len(passage.steps) else -ENDLESS
+        if as_they_are:
+            engine.collecting.as_they_are = {name: engine.cells(begin - lags[name]) for name in self._asked_plainly}
+        try:
+            new = engine.advance(passage.until, columns)
+        finally:
+            engine.collecting.as_they_are = {}
+        told, points = {}, {}
+        for name, delta in new.items():
+            rows = by_point(BindingRows(delta.tuples, delta.low, delta.high))
+            row = delta.row if len(rows) == len(delta) else np.repeat(delta.row, delta.high - delta.low + 1)
+            points[name] = Delta(row, rows.bindings, rows.low, rows.high)
+            told[name] = np.maximum(rows.low // self._scale + lags[name], begin)
+        if not told:
+            return {}, []
+        times = np.concatenate(list(told.values()))
+        first = int(times.min())
+        steps, which = distinct(times - first)
+        spans = np.split(which.astype(np.int32), np.cumsum([len(each) for each in told.values()])[:-1])
+        found = {name: Additions(span, points[name], first > begin) for name, span in zip(told, spans, strict=True)}
+        return found, (steps + first).tolist()
+
+    @property
+    def _asked_for(self) -> list[str]:
+        return [query.atom.predicate for query in self.subject.queries]
+
+    @cached_property
+    def _asked_plainly(self) -> list[str]:
+        """The predicates of which one query alone asks for all there is."""
+        return [
+            query.atom.predicate
+            for query in self.subject.queries
+            if self._asked_for.count(query.atom.predicate) == 1
+            and all(isinstance(each, Variable) for each in query.atom.arguments)
+            and len(set(query.atom.arguments)) == len(query.atom.arguments)
+        ]
 
     @property
     def may_follow(self) -> bool:
@@ -213,7 +274,7 @@ class Confirming:
             low = high = np.full(len(low), cell, np.int64)
         if not len(low):
             return None
-        if len(new.step) and (new.step[-1] or _repeats(row)):
+        if not new.apart and len(new.step) and (new.step[-1] or _repeats(row)):
             order = np.lexsort((low, row, step))
             row, rows, low, high, step = row[order], rows[order], low[order], high[order], step[order]
             # A piece goes on where the one before it, of the same tuple, ends.

@@ -25,7 +25,7 @@ from presage.model.statements import Query
 from presage.model.terms import Number, Value, Variable
 from presage.run.forms import FormTexts, LinePart, PieceBytes
 from presage.run.names import IN_JSON, OTHERS, PLAIN, QUOTED, SHOWN, ConstantNames, others
-from presage.run.row_order import has_ties, in_order
+from presage.run.row_order import in_order, order_without_ties
 from presage.time.cells import Grid
 
 WHEN, KEY, FIELDS, STEP, STATUS = range(OTHERS, OTHERS + 5)
@@ -38,7 +38,8 @@ _COLUMNS = ("rows", "low", "high", "step")
 
 @dataclass(frozen=True, slots=True)
 class Entailed:
-    """What is new for a query: tuples, cells of their intervals, and the places of their steps."""
+    """What is new for a query: tuples, cells of their intervals, and the places of their steps. In a tuple whole
+    numbers may stand that are no constants (`kernels.lines.AS_IS`)."""
 
     query: Query
     rows: Ints32
@@ -72,8 +73,7 @@ class ConfirmedRows:
             name, places = shown_name(part.query.atom.predicate), binding_places(part.query)
             columns = (part.rows.tolist(), part.low.tolist(), part.high.tolist(), part.step.tolist())
             for row, low, high, step in zip(*columns, strict=True):
-                # What is below 0 are the names of invented values.
-                arguments = tuple([values[each] if each >= 0 else Variable(null_name(-each)) for each in row])
+                arguments = tuple([_argument(each, values) for each in row])
                 bindings = {title: _plain(arguments[place]) for title, place in places}
                 found.append((step, self._made(name, arguments, bindings, low, high, steps[step])))
         found.sort(key=lambda each: (each[0], *self._order_of(each[1])))
@@ -158,9 +158,11 @@ class ConfirmedRows:
         for place in range(width):
             own = [part.rows[:, place] for part in self.parts if place < part.rows.shape[1]]
             numbers = np.concatenate(own)
-            if place and not self._names.have_ranks(numbers) and not has_ties(columns):
-                return in_order(columns)  # the order of new names, of which there may be many, is not asked for
-            # Of all at once: who is asked for more names later may put those of before in other places.
+            if place and not self._names.have_ranks(numbers):
+                order = order_without_ties(columns)
+                if order is not None:
+                    return order  # the order of new names, of which there may be many, is not asked for
+            # Of all at once: numbers that are asked for together are in the order of their names, others are not.
             ranked = np.zeros(len(self), np.int64)
             has = np.repeat([place < part.rows.shape[1] for part in self.parts], [len(part) for part in self.parts])
             ranked[has] = self._names.ranks(numbers)
@@ -299,6 +301,13 @@ def _times_column(times: Sequence[Number | None], whole: bool) -> Any:
     if whole:
         return pa.array(times, pa.int64())
     return pa.array([None if time is None else str(json_value(time)) for time in times], pa.string())
+
+
+def _argument(number: int, values: Sequence[Any]) -> Any:
+    """What a number in a row stands for: below 0 are the names of invented values."""
+    if number < 0:
+        return Variable(null_name(-number))
+    return values[number] if number < lines.LEAST_AS_IS else number - lines.AS_IS
 
 
 def _plain(value: Value | Variable) -> Value:

@@ -133,11 +133,13 @@ class Teller:
             np.concatenate([rows.keys[:, -1] for rows in parts]),
         ]
         for place in range(width):
-            known = [
-                names.ranks(rows.keys[:, place]) if place < rows.shape.arity else np.zeros(len(rows), np.int64)
-                for rows in parts
-            ]
-            columns.append(np.concatenate(known))
+            has = np.repeat([place < rows.shape.arity for rows in parts], [len(rows) for rows in parts])
+            ranked = np.zeros(len(has), np.int64)
+            # Of all at once: numbers that are asked for together are in the order of their names, others are not.
+            ranked[has] = names.ranks(
+                np.concatenate([rows.keys[:, place] for rows in parts if place < rows.shape.arity])
+            )
+            columns.append(ranked)
         found: Ints = in_order(columns)
         return found
 

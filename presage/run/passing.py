@@ -47,7 +47,7 @@ def through(engine: StratifiedEngine, passage: Passage, end: Number | None = Non
             engine._confirming.follow(kept)
     else:
         assert engine._confirming is not None
-        found = engine._confirming.through(kept, end)
+        found = engine._confirming.through(kept, end, as_they_are=True)
     engine.now = passage.until
     return found
 

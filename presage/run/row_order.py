@@ -27,11 +27,11 @@ def in_order(columns: Sequence[Any]) -> Any:
     return np.argsort(together)
 
 
-def has_ties(columns: Sequence[Any]) -> bool:
-    """Whether two rows are the same in all columns."""
+def order_without_ties(columns: Sequence[Any]) -> Any:
+    """The same where no two rows are the same in all columns, otherwise nothing."""
     order = in_order(columns)
     same = np.ones(max(len(order) - 1, 0), bool)
     for column in columns:
         inside = column[order]
         same &= inside[1:] == inside[:-1]
-    return bool(same.any())
+    return None if same.any() else order
