@@ -57,7 +57,7 @@ class Collecting:
         self.over: dict[str, tuple[BindingRows, int]] = {}
         """What a step told of them and they need not remember, and how many of the first pieces lie apart."""
 
-    def collect(self, head: str, upto: int, cutoff: int) -> BindingRows | None:
+    def collect(self, head: str, upto: int, cutoff: int) -> BindingRows:
         """What is new of an aggregate, whose source is final up to a cell, and is to be remembered: what has ended
         before the cutoff need not be, where nobody looks it up."""
         collector = self.collectors[head]
@@ -74,12 +74,12 @@ class Collecting:
                 over = [rows.at(apart), rows.at(is_over & ~apart)]
                 self.over[head] = joined(over), len(over[0])
                 rows = rows.at(~is_over)
-        return rows if len(rows) else None
+        return rows
 
     @property
-    def answered(self) -> list[AskedJoin]:
-        """The joins that are answered as facts ask."""
-        return [join for each in self.answering.values() for join in each.joins]
+    def answered(self) -> dict[int, AskedJoin]:
+        """The joins that are answered as facts ask, by the identity of their nodes."""
+        return {id(join.reader): join for each in self.answering.values() for join in each.joins}
 
     def answer(self, head: str, upto: int, cutoff: Callable[[str], int]) -> Iterator[tuple[OutsideJoin, BindingRows]]:
         """What joins conclude and is to be remembered, the source of their aggregate being final up to a cell."""

@@ -108,11 +108,9 @@ class PlanCompiler:
 
     def compile(self) -> Code:
         for node in self.plan.nodes:
-            if isinstance(node, Join) and id(node) in self.answered:
-                names = _names(node)
-                self.joins[id(node)] = self._outside(node, names, *assignments(node, names))
-            elif isinstance(node, Join):
-                self._join(node)
+            if isinstance(node, Join):
+                if id(node) not in self.answered:
+                    self._join(node)
             elif isinstance(node, Dilate):
                 # A rule with one literal, whose head reaches further.
                 columns = tuple(Variable(str(place)) for place in range(self._relation(node.source).arity))
@@ -241,16 +239,21 @@ class PlanCompiler:
             Awaited(
                 each,
                 self._relation(each.relation).number,
-                self.columns(each.arguments, names),
+                self._columns(each.arguments, names),
                 0 if each.at is not None else self.grid.cell(each.offset),
                 FAR if each.at is None else self.grid.cell(each.at),
             )
             for each in node.negated
         ]
-        head = self.columns(node.arguments, names)
+        head = self._columns(node.arguments, names)
         return OutsideJoin(node, names, comparisons, computed, checks, awaited, head, self.symbols, self.store)
 
-    def columns(self, arguments: tuple[ColumnTerm, ...], names: dict[str, int]) -> AtomColumns:
+    def answered_join(self, node: Join, asks: Literal) -> tuple[OutsideJoin, AtomColumns]:
+        """A join that is answered, and the columns of the literal that asks."""
+        names = _names(node)
+        return self._outside(node, names, *assignments(node, names)), self._columns(asks.arguments, names)
+
+    def _columns(self, arguments: tuple[ColumnTerm, ...], names: dict[str, int]) -> AtomColumns:
         return columns_of(arguments, names, self._symbol)
 
     def _spec(self, argument: object, columns: dict[str, int]) -> Spec:

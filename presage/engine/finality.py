@@ -55,3 +55,14 @@ def settling(plan: Plan, lags: Lags) -> list[str]:
         if lags.component[node.head] in inner:
             asked |= {source for source, _, _, _ in offsets(node, plan.discrete)}
     return [name for name in plan.sources if name in asked and lags.component[name] not in inner]
+
+
+def in_one_go(count: int, special: set[int]) -> list[tuple[int, int]]:
+    """Components that can be worked off together, from the first to before the last; `special` ones by themselves."""
+    found: list[tuple[int, int]] = []
+    for number in range(count):
+        if found and number not in special and found[-1][0] not in special:
+            found[-1] = (found[-1][0], number + 1)
+        else:
+            found.append((number, number + 1))
+    return found

@@ -21,7 +21,7 @@ from presage.engine.collecting import Collecting
 from presage.engine.compiling import Outside, PlanCompiler, distances
 from presage.engine.counting import RowWindows
 from presage.engine.enough import Enough
-from presage.engine.finality import final_together, settling
+from presage.engine.finality import final_together, in_one_go, settling
 from presage.engine.inventing import Invention, Inventor
 from presage.engine.joining import BindingRows, OutsideJoin
 from presage.engine.paths import only_passed_on
@@ -98,13 +98,10 @@ class IntervalEngine:
         """Makes the plan ready for the grid."""
         outside: dict[int, Outside] = {**self.inventor.inventions, **self.stampings, **self.collecting.enough}
         answered = self.collecting.answered
-        compiler = PlanCompiler(
-            self.plan, self.lags, self.store, self.symbols, self.grid, outside, {id(each.reader) for each in answered}
-        )
+        compiler = PlanCompiler(self.plan, self.lags, self.store, self.symbols, self.grid, outside, answered)
         self.code = compiler.compile()
-        for each in answered:
-            join = compiler.joins[id(each.reader)]
-            each.join, each.wanted = join, compiler.columns(each.beside.arguments, join.variables)
+        for asked in answered.values():
+            asked.join, asked.wanted = compiler.answered_join(asked.reader, asked.beside)
         self.joins: dict[int, OutsideJoin] = compiler.joins
         self.constants = compiler.constants
         # Where triggers note how much they have seen, how many there are, and how far apart.
@@ -115,12 +112,7 @@ class IntervalEngine:
         # Components that conclude from absence are worked off one by one, those between them in one go.
         special = {self.lags.component[node.head] for node in self.negating}
         special |= {self.lags.component[name] for name in (*self.counting.followers, *self.collecting.reached())}
-        self.stretches: list[tuple[int, int]] = []
-        for number in range(len(self.code.starts) - 1):
-            if self.stretches and number not in special and self.stretches[-1][0] not in special:
-                self.stretches[-1] = (self.stretches[-1][0], number + 1)
-            else:
-                self.stretches.append((number, number + 1))
+        self.stretches = in_one_go(len(self.code.starts) - 1, special)
         self.special = special
 
     def _make_output(self, size: int) -> None:
@@ -287,8 +279,7 @@ class IntervalEngine:
                 self.counting.follow(name, self.final_cap(name))
             elif name in self.collecting.collectors:
                 told = self.collecting.collect(name, self.final_cap(name), self._cutoff(name))
-                if told is not None:
-                    self.insert(name, told.bindings, told.low, told.high)
+                self.insert(name, told.bindings, told.low, told.high)
             elif name in self.collecting.answering:
                 for join, rows in self.collecting.answer(name, self.final_cap(name), self._cutoff):
                     self._insert_heads(join, rows)
