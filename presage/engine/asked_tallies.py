@@ -1,7 +1,7 @@
 """What groups of tuples are worth at the cells at which facts ask for them, by the column.
 
 It answers what `tallying.Tallies` would tell, where each who asks is a point: a passage of many steps is one call of a
-kernel, which goes along what enters, leaves and asks in the order of time (`kernels/questions.py`).
+kernel, which goes along what enters, leaves and asks in the order of time (`kernels/asked_for.py`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from presage.engine.millionths import MOST, ORDERS, Millionths, NotByColumn
 from presage.engine.points_in_windows import slid
 from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
+from presage.kernels import asked_for as kernel
 from presage.kernels import numbering, tallies
-from presage.kernels import questions as kernel
 from presage.kernels.arrays import Ints, Ints32
 from presage.kernels.fields import FAR
 from presage.kernels.hashing import EMPTY
