@@ -85,8 +85,8 @@ def class_path(peer: Peer) -> str:
     fetch_into(folder, project(peer.harness.lower(), peer.artifacts, peer.without))
     source, classes = ROOT / "bench" / "java" / f"{peer.harness}.java", folder / "classes"
     path = f"{classes}:{folder}/*"
-    command = ["javac", "-proc:none", "-cp", path, "-sourcepath", source.parent, "-d", classes, source]
-    made = subprocess.run(command, capture_output=True, text=True)
+    command = ["javac", "-proc:none", "-cp", path, "-sourcepath", str(source.parent), "-d", str(classes)]
+    made = subprocess.run([*command, str(source)], capture_output=True, text=True)
     if made.returncode:
         raise PresageError(f"javac: {made.stderr.strip()[:500]}")
     return path

@@ -110,7 +110,8 @@ def test_sums_of_who_asks_are_those_of_the_definition(values: list[Any]) -> None
         told: list[Any] = []
         for now in sorted({*arriving, 40}):
             for each in reasoner.push(arriving.get(now, []), now=now):
-                times = [each.time] if each.time is not None else range(int(each.start), int(each.end) + 1)
-                told += [(*each.arguments, time) for time in times]
+                first, last = (each.time, each.time) if each.time is not None else (each.start, each.end)
+                assert isinstance(first, int) and isinstance(last, int)
+                told += [(*each.arguments, time) for time in range(first, last + 1)]
         assert len(told) == len(set(told))
         assert set(told) == wanted

@@ -33,13 +33,14 @@ RULE = "timeline discrete.\ninput e(k, v: int).\ninput f(k, v: int).\nq(K, S) :-
 def test_a_fact_that_asks_may_be_a_member(body: str, is_never_empty: bool) -> None:
     program = presage.parse(RULE.replace("{body}", body))
     nodes = presage.Reasoner(program, emit="confirmed").interval_engine.plan.nodes
-    assert not any(getattr(node, "negated", ()) for node in nodes) == is_never_empty
+    assert any(getattr(node, "negated", ()) for node in nodes) != is_never_empty
 
 
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("value", ["x", "3"])
 def test_members_without_a_value_are_members(value: str) -> None:
     """A sum over a text has no value; it is not that of an empty set."""
-    text = "timeline discrete.\ninput e(k, v).\nq(K, S) :- e(K, V), S = sum { W, T : window(6) e(K, W)@T }.\nquery q(K, S)."
+    text = RULE.replace(": int", "").replace("{body}", "e(K, V), S = sum { W, T : window(6) e(K, W)@T }")
     reasoner = presage.Reasoner(presage.parse(text), emit="confirmed")
     told = [str(each) for each in reasoner.push([("e", ("a", int(value) if value.isdigit() else value), 1)], now=1)]
     assert told == (["confirmed q(a, 3)@1"] if value.isdigit() else [])
