@@ -14,9 +14,10 @@ from presage.engine.asked_groups import AskedGroups, Asking
 from presage.engine.asked_joins import AskedJoin, Questions
 from presage.engine.asked_tallies import AskedForStretches, AskedTallies
 from presage.engine.joining import BindingRows, OutsideJoin, joined
-from presage.engine.millionths import NotByColumn, worth
+from presage.engine.millionths import ORDERS, SCALE, NotByColumn, worth
 from presage.engine.one_by_one import Collector
 from presage.engine.relation import Relation
+from presage.engine.surely_false import about, is_false
 from presage.engine.symbols import Symbols
 from presage.engine.tallying import Tallies
 from presage.kernels.arrays import Flags, Ints, Ints32
@@ -91,10 +92,34 @@ class Answering:
     def _met(self, join: AskedJoin, asked: Questions, sizes: list[Ints], wanted: Flags, as_is: bool) -> BindingRows:
         if not wanted.all():
             asked, sizes = asked.at(wanted), [each[wanted] for each in sizes]
+        if not join.takes_all and len(asked):
+            hopeful = self._may_hold(join, asked, sizes)
+            if not hopeful.all():
+                asked, sizes = asked.at(hopeful), [each[hopeful] for each in sizes]
         size, total, constant = sizes
         functions = self.node.functions
         values = [worth(function, size, total, constant, self.symbols, as_is) for function in functions]
         return join.met(asked, values, as_is)
+
+    def _may_hold(self, join: AskedJoin, asked: Questions, sizes: list[Ints]) -> Flags:
+        """Whose comparisons are not false for certain: for those no constants are needed."""
+        assert join.join is not None
+        size, total, constant = sizes
+        floats = self.symbols.floats
+        values = {name: about(floats[asked.tuples[:, place]]) for name, place in join.places.items()}
+        for name, function in zip(join.value_names, self.node.functions, strict=True):
+            if function in ("first", "last"):
+                values[name] = about(floats[constant])
+            else:
+                worth = size if function == "count" else total * ORDERS.get(function, 1) / SCALE
+                values[name] = about(worth / size if function == "avg" else worth.astype(np.float64))
+        found = np.ones(len(asked), np.bool_)
+        with np.errstate(all="ignore"):
+            for comparison in join.join.comparisons:
+                wrong = is_false(comparison, values)
+                if wrong is not None:
+                    found &= ~wrong
+        return found
 
     def _changed(self, reason: Exception, before: int, reached: int) -> BindingRows:
         """Another collector in place of one that could not go on, and what it tells."""

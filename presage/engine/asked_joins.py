@@ -101,6 +101,11 @@ class AskedJoin:
             self.reader.arguments
         )
         """Whether all who ask for a group at one time are told the same."""
+        self.places = {
+            each.name: place for place, each in enumerate(self.beside.arguments) if isinstance(each, Variable)
+        }
+        """Where the variables of who asks stand in a fact."""
+        self.value_names = [each.name for each in self.values.arguments[node.groups :] if isinstance(each, Variable)]
         self.takes_all = not asking.reader.comparisons
         """Whether nothing is compared or worked out."""
         self.join: OutsideJoin | None = None
@@ -167,12 +172,10 @@ class AskedJoin:
         assert self.join is not None
         places = self.join.variables
         rows = np.zeros((len(asked), self.join.width), np.int64 if as_is else np.int32)
-        for place, argument in enumerate(self.beside.arguments):
-            if isinstance(argument, Variable):
-                rows[:, places[argument.name]] = asked.tuples[:, place]
-        for argument, value in zip(self.values.arguments[self.values_from :], values, strict=True):
-            assert isinstance(argument, Variable)
-            rows[:, places[argument.name]] = value
+        for name, place in self.places.items():
+            rows[:, places[name]] = asked.tuples[:, place]
+        for name, value in zip(self.value_names, values, strict=True):
+            rows[:, places[name]] = value
         return self.join.finish(BindingRows(rows, asked.low, asked.high))
 
     def among(self, told: BindingRows, upto: int) -> BindingRows:
