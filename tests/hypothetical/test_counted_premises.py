@@ -466,3 +466,14 @@ def test_a_premise_that_may_no_longer_lie_where_something_counts_is_not_told_aga
         (4, "possible q(b)@T"),
         (9, "unsupported q(b)@T"),
     ]
+
+
+def test_at_most_so_many_before_a_time_that_has_no_latest() -> None:
+    program = presage.parse(
+        "timeline discrete.\ninput e(k).\ninput link(k).\n"
+        "d(X) :- window(inf) some e(X), count { T : window(4) link(X)@T } <= 3.\nquery d(X).\n"
+    )
+    reasoner = presage.Reasoner(program)
+    (told,) = reasoner.push([("e", ("a",), 4)], now=4)[-1:]
+    assert (str(told), told.needs, told.decided_by) == ("possible d(a)@T", ("at most 3 of link(a)@T1",), None)
+    assert told.unless == ("T < 5", "T1 < 5", "T1 < T - 4", "T1 > T")
