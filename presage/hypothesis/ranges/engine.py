@@ -65,6 +65,10 @@ class Ranges:
         hidden = frozenset(patterns) - set(asked)
         world = World(line, self.memory, delays, self.statics.rows, hidden, self._judge)
         self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
+        self.by_facts = {
+            name for name, found in patterns.items() if not any(each.absences or each.counted for each in found)
+        }
+        """What facts alone make true."""
         self.listeners: dict[str, list[tuple[str, Matching, Need]]] = {}
         """Who asks for the facts of an input."""
         self.above: dict[str, list[tuple[str, Matching, Need]]] = {}
@@ -91,6 +95,8 @@ class Ranges:
         self.hidden_wake: Number | None = None
         self.looked_at: dict[AnswersKey, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
+        self.ways: dict[AnswersKey, list[ZonePiece]] = {}
+        """The ways of these answers: their pieces without what others make superfluous."""
         self.goes_on = False  # whether the answers that were looked at last are to be looked at at each time
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
@@ -120,6 +126,7 @@ class Ranges:
         self.now = now
         self.judged.clear()
         self.looked_at.clear()
+        self.ways.clear()
         if begins:
             self._begin()
             touched.update(self.seeds)
@@ -194,15 +201,20 @@ class Ranges:
         found = [piece for each in self.matchings[key[0]] for piece in each.pieces(key[1], self.now, times)]
         return found, [times for each in self.matchings[key[0]] for times in each.left_out]
 
-    def undecided(self, name: str) -> Stretch:
-        """The times of answers that were not all decided before the last step."""
-        span = self.spans[name]
-        return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
+    def undecided(self, key: AnswersKey) -> Stretch:
+        """The times of answers that were not all decided before the last step; where nothing was told of one, and facts
+        alone decide, before this one."""
+        span, told = self.spans[key[0]], self.told.get(key)
+        if span is None:
+            return Stretch((0, 0), ENDLESS)
+        waits = key[0] not in self.by_facts or (told is not None and told.at)
+        since = self.since if waits or self.now is None else self.now
+        return Stretch((max(0, since - span), 0), ENDLESS)
 
     def outcome(self, key: AnswersKey) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.hidden_wake = None
-        pieces = self.pieces(key, self.undecided(key[0]))
+        pieces = self.pieces(key, self.undecided(key))
         known = self.told.get(key)
         found = outcome(pieces, self.line, key[1])
         if known is not None and known.confirmed:
@@ -214,7 +226,7 @@ class Ranges:
 
     def _look(self, key: AnswersKey) -> Iterator[Change]:
         found, pieces = self.outcome(key)
-        self.looked_at[key] = pieces
+        self.looked_at[key], self.ways[key] = pieces, found.ways
         told = self.told.get(key) or Told()
         yield from self._confirm(key, told, found)
         scheme = is_open(key[1])
