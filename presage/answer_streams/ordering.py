@@ -92,7 +92,8 @@ class Ordering:
         if isinstance(part, Comparison) and determined(part, bound) is not None:
             return _TESTS, 0
         if self.guesses(part, bound):
-            return _GUESSES, len(missing)
+            # What a set shares with its rule is never tried: whatever gives it a value comes first.
+            return _GUESSES, len(missing) + (_MANY if isinstance(part, Measured) else 0)
         # Something that holds for ever and is pinned to an open time has as many answers as there are times.
         everlasting = 0 if self._has_times(part) else _MANY
         return _FINDS, everlasting + len(missing) - len(set(self.names(part)) & bound)

@@ -293,6 +293,11 @@ class Supposing:
             }
         elif self.selects:
             self._all_told()
+        if not self.subject.discrete and self.now is not None:
+            # On dense time there is no next moment: when to look again is found out now, which tells nothing new.
+            wake = self.next_wake()
+            if wake is not None and wake <= self.now:
+                self.engine.step((), self.now)
         return intake
 
     def _all_told(self) -> None:

@@ -110,6 +110,22 @@ def test_ask_at_any_time(program: Any) -> None:
     assert lines("ask", *given_facts, "--at", "any", "q(b)") == []
 
 
+@pytest.mark.parametrize("compared", ["= 1", ">= 1"])
+def test_what_a_set_shares_has_its_values_from_alternatives(compared: str, program: Any) -> None:
+    """One of them may say nothing of a variable of the other."""
+    rule = "d(Y) :- e(X), once[0,1] (m(Y, V) or link(Y, X)), count { T : window(2) (e(X) or g(X, Y))@T }"
+    given_facts = program(
+        f"timeline discrete. input e(x). input g(x, y). input m(x, y). input link(x, y). {rule} {compared}.",
+        ("e", ["b"], 1), ("m", ["b", 4], 1), ("link", ["c", "b"], 1), ("g", ["b", "d"], 1), ("link", ["d", "a"], 1),
+    )  # fmt: skip
+    assert lines("ask", *given_facts, "--at", "1", "d(X)") == [
+        {"bindings": {"X": "b"}, "at": 1},
+        {"bindings": {"X": "c"}, "at": 1},
+    ]
+    told = lines("run", *given_facts, "--emit", "confirmed")
+    assert [each["answer"] for each in told if each["time"] == 1] == ["d(b)@1", "d(c)@1"]
+
+
 def test_ask_of_several_models_is_what_all_agree_on(program: Any) -> None:
     given_facts = program(SEATS, ("guest", ["ann"], 0))
     assert lines("ask", *given_facts, "--at", "0", "seated(X)") == [{"bindings": {"X": "ann"}, "at": 0}]

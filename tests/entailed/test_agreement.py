@@ -14,6 +14,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,11 +22,12 @@ import pytest
 
 from presage.answer_streams.evaluation import Evaluation
 from presage.answer_streams.questions import read_question
+from presage.answers import Answer, show_value
 from presage.checking import Report, check_text
 from presage.errors import PresageError
 from presage.io.facts import Fact
 from presage.io.files import read_facts
-from presage.model.terms import Number
+from presage.model.terms import Number, Value, Variable
 from presage.parser import parse
 from presage.run.reasoner import Reasoner
 from presage.run.schedule import steps
@@ -72,12 +74,25 @@ def told(reasoner: Reasoner, facts: list[Fact], end: int, until: Number, restore
         for answers in parts:
             for each in answers:
                 if each.status == "confirmed":
-                    key = (each.predicate, tuple(map(str, each.arguments)))
-                    found.setdefault(key, set()).update(_moments(each.time, each.start, each.end, each.bounds, end))
+                    for arguments in _everybody(each, facts):
+                        key = (each.predicate, tuple(map(str, arguments)))
+                        found.setdefault(key, set()).update(_moments(each.time, each.start, each.end, each.bounds, end))
         if restores is not None and restores.random() < 0.5:
             current = Reasoner.restore(program, current.save())
     assert not current.late
     return {key: moments for key, moments in found.items() if moments}
+
+
+def _everybody(answer: Answer, facts: list[Fact]) -> Iterator[tuple[Value, ...]]:
+    """What an answer says of the values of a stream, all that the naive evaluator knows, where variables are open."""
+    names = sorted({each.name for each in answer.arguments if isinstance(each, Variable)})
+    excluded = {tuple(condition.split(" = ")) for condition in answer.unless}
+    assert all(len(each) == 2 and each[0] in names for each in excluded), answer.unless
+    values = {value for fact in facts for value in fact.arguments}
+    for choice in product(values, repeat=len(names)):
+        chosen = dict(zip(names, choice, strict=True))
+        if all((name, show_value(value)) not in excluded for name, value in chosen.items()):
+            yield tuple(chosen[each.name] if isinstance(each, Variable) else each for each in answer.arguments)
 
 
 def _moments(time: Number | None, start: Number | None, stop: Number | None, bounds: str, end: int) -> set[Fraction]:

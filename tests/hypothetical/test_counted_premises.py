@@ -451,3 +451,29 @@ def test_columns_of_numbers_have_bounds() -> None:
 def test_other_aggregates_are_told_as_confirmed(rule: str) -> None:
     report = check_text(f"timeline discrete.\ninput pay(c, v).\n{rule}").to_json()
     assert report["hypothetical"] is False
+
+
+def test_a_premise_that_may_no_longer_lie_where_something_counts_is_not_told_again() -> None:
+    program = presage.parse(
+        "timeline discrete.\ninput e(k) delay 1.\n"
+        "q(K) :- once[0,3] e(K), count { T : window(8) e(K)@T } >= 3.\nquery q(K).\n"
+    )
+    reasoner = presage.Reasoner(program)
+    told = [*reasoner.push([("e", ("b",), 1)], now=1), *reasoner.push([], now=12)]
+    # At 4 both that are lacking within the window that ends there can no longer come, at 9 all others.
+    assert [(each.now, str(each)) for each in told] == [
+        (1, "possible q(b)@T"),
+        (4, "possible q(b)@T"),
+        (9, "unsupported q(b)@T"),
+    ]
+
+
+def test_at_most_so_many_before_a_time_that_has_no_latest() -> None:
+    program = presage.parse(
+        "timeline discrete.\ninput e(k).\ninput link(k).\n"
+        "d(X) :- window(inf) some e(X), count { T : window(4) link(X)@T } <= 3.\nquery d(X).\n"
+    )
+    reasoner = presage.Reasoner(program)
+    (told,) = reasoner.push([("e", ("a",), 4)], now=4)[-1:]
+    assert (str(told), told.needs, told.decided_by) == ("possible d(a)@T", ("at most 3 of link(a)@T1",), None)
+    assert told.unless == ("T < 5", "T1 < 5", "T1 < T - 4", "T1 > T")

@@ -336,3 +336,13 @@ def test_since_says_what_is_missing_in_between() -> None:
         "2: possible q(a)@T because p(a)@(2,4] because r(a)@2 needs r(a)@T unless T < 3 unless T > 4 by 4"
     )
     assert "4: confirmed q(a)@4 because p(a)@(2,4] because r(a)@2 because r(a)@4" in told
+
+
+@pytest.mark.parametrize("emit", ["changes", "confirmed"])
+def test_what_is_restored_knows_when_to_look_again(emit: Any) -> None:
+    program = presage.parse("timeline dense.\ninput z.\ninput q(x) delay 1.\nd(X) :- z, not q(X).\n")
+    reasoner = presage.Reasoner(program, emit=emit)
+    reasoner.push([("z", (), 2)], now=2)
+    reasoner = presage.Reasoner.restore(program, reasoner.save())
+    assert reasoner.next_decision() == 3
+    assert [str(answer) for answer in reasoner.push([], now=5)] == ["confirmed d(X)@2"]

@@ -72,7 +72,8 @@ class PremisesInside:
                     both = each.zone.within(at)
                     if not both.empty:
                         yield ZonePart(both, each.free.within(at), each.found), coming
-                new = [rest for each in new for rest in outside(each, at)]
+                # Where it lies elsewhere and needs the same, both are told as one: that this time goes by is no news.
+                new = [rest._replace(free=each.free) for each in new for rest in outside(each, at)]
             for each in new:
                 yield each, coming if adds in coming else (*coming, adds)
         for each in outside(part, inside):

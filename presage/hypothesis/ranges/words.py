@@ -168,7 +168,7 @@ class Words:
                 yield Comparison("<=" if open_first else "<", chosen, Constant(first))
             is_told = high is None or (high, not need.closed_low) > (first, open_first)
         else:
-            is_told = (high, not need.closed_low) > (0, False)
+            is_told = high is None or (high, not need.closed_low) > (0, False)
         if is_told:
             yield Comparison("<" if need.closed_low else "<=", chosen, self._at(need.low))
         yield Comparison(">" if need.closed_high else ">=", chosen, self._at(need.high))
