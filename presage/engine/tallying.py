@@ -140,8 +140,16 @@ class Tallies:
         events = np.zeros((len(low), tallies.EVENT_FIELDS), np.int64)
         events[:, tallies.SYMBOL] = -1
         if self.node.functions != ("count",):
-            is_by_time = self.is_timed and self.node.slides is not None and tuples.shape[1] == count + 1
-            worth = times if is_by_time else self.millionths.of(tuples[:, count + self.is_timed])
+            # In a window that slides the time is no column, but comes after them.
+            is_by_time = self.node.slides is not None and tuples.shape[1] == count + self.is_timed
+            if not is_by_time:
+                worth = self.millionths.of(tuples[:, count + self.is_timed])
+            elif self.is_timed:
+                worth = times
+            elif int(np.abs(times).max()) < MOST // SCALE:
+                worth = times * SCALE
+            else:
+                raise NotByColumn
             events[:, tallies.WORTH] = worth if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * worth
             if self.is_timed:
                 events[:, tallies.SYMBOL] = tuples[:, count]
