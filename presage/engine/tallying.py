@@ -15,7 +15,7 @@ import numpy as np
 
 from presage.engine.asked_groups import AskedGroups
 from presage.engine.joining import BindingRows
-from presage.engine.millionths import MOST, ORDERS, Millionths, NotByColumn, worth
+from presage.engine.millionths import MOST, ORDERS, SCALE, Millionths, NotByColumn, worth
 from presage.engine.points_in_windows import slid
 from presage.engine.relation import Delta, Relation
 from presage.engine.symbols import Symbols
@@ -86,8 +86,16 @@ class Tallies:
         events = np.zeros((len(low), tallies.EVENT_FIELDS), np.int64)
         events[:, tallies.SYMBOL] = -1
         if self.node.functions != ("count",):
-            is_by_time = self.is_timed and self.node.slides is not None and tuples.shape[1] == count + 1
-            amounts = times if is_by_time else self.millionths.of(tuples[:, count + self.is_timed])
+            # In a window that slides the time is no column, but comes after them.
+            is_by_time = self.node.slides is not None and tuples.shape[1] == count + self.is_timed
+            if not is_by_time:
+                amounts = self.millionths.of(tuples[:, count + self.is_timed])
+            elif self.is_timed:
+                amounts = times
+            elif int(np.abs(times).max()) < MOST // SCALE:
+                amounts = times * SCALE
+            else:
+                raise NotByColumn
             events[:, tallies.WORTH] = (
                 amounts if self.kind == tallies.SUMMED else ORDERS[self.node.functions[0]] * amounts
             )

@@ -57,6 +57,7 @@ class BatchClock:
     """On the dense timeline all arrivals, each with how fine the facts are that arrive then."""
     edges: tuple[int, ...] = ()
     """The times at which stretches begin, but for the first."""
+    facts: int = 0
 
 
 def batch_rows(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None) -> DataFrame:
@@ -103,7 +104,10 @@ def _packs(job: Job, index: int, source: FrameSource, clock: BatchClock, given: 
 # The first pass
 
 
-def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None) -> BatchClock:
+def clock_of(
+    job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Number | None, in_stretches: bool = True
+) -> BatchClock:
+    """`in_stretches`: whether time is to be cut into stretches of about as many facts."""
     times = reduce(DataFrame.union, [_times(job, source, frame) for source, frame in frames])
 
     def end_after(last: Number) -> Number:
@@ -125,10 +129,12 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
             raise FactError(f"`{name}`: {found[f'without {name}']} rows have no {what} (null)")
         if (found[f"first {name}"] or 0) < 0:
             raise FactError(f"`{name}`: {found[f'first {name}']} lies before time 0, the start of the stream")
-    edges = _edges(times, min(MOST_STRETCHES, 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH)))
+    stretches = 1 + found["size"] // (job.shards * ROWS_IN_A_STRETCH) if in_stretches else 1
+    edges = _edges(times, min(MOST_STRETCHES, stretches))
     if job.discrete:
         end = end_after(found["last"] or 0)
-        return BatchClock(end if found["first"] is None else found["first"], end, edges=edges)
+        first = end if found["first"] is None else found["first"]
+        return BatchClock(first, end, edges=edges, facts=found["size"])
     lasts = F.collect_set("dense_last").alias("lasts")
     exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts"), lasts).toArrow()
     moments = sorted(

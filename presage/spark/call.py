@@ -28,6 +28,7 @@ from presage.spark.job import Job
 from presage.spark.relational import relational_rows
 from presage.spark.rows import late_fields
 from presage.spark.streaming import stream_rows
+from presage.spark.windowed import windowed_rows
 
 
 @overload
@@ -166,14 +167,15 @@ def all_rows(
     frames = Frames(job.checker, columns or {}, time, arrives)
     given = [frames.source(name, frame, key.get(name, [])) for name, frame in facts.items()]
     streaming = _streams(facts)
-    as_frames = False
+    as_frames, one_shard = False, ""
     if division.reasons and shards > 1:
         others = _why_not_frames(job, streaming, state, [*facts.values(), *(static or {}).values()])
         as_frames = not others
         if others:
             why = "; ".join(dict.fromkeys(division.reasons))
-            told = f"{program.source.name} runs as one shard: {why}. Nor does it run as DataFrames: {'; '.join(others)}"
-            warnings.warn(told, stacklevel=3)
+            one_shard = (
+                f"{program.source.name} runs as one shard: {why}. Nor does it run as DataFrames: {'; '.join(others)}"
+            )
     changing = [
         (len(given) + place, *frames.table(name, frame, key.get(name, [])))
         for place, (name, frame) in enumerate((tables or {}).items())
@@ -197,6 +199,8 @@ def all_rows(
         idle=idle,
         tells_clock=tells_clock,
     )
+    if one_shard and streaming:
+        warnings.warn(one_shard, stacklevel=3)
     job.reasoner()  # Says what it does not run, before Spark does anything.
     if not streaming:
         if not each_step:
@@ -211,7 +215,13 @@ def all_rows(
         if state is not None and until is not None:
             raise PresageError("`until` ends a run for good: with `state` a stream is to go on from it")
         end = None if until is None else job.checker.time(until, "until")
-        rows = relational_rows(job, given, always, end) if as_frames else batch_rows(job, given, end)
+        found = windowed_rows(replace(job, shards=shards), given, end)
+        if found is None and one_shard:
+            warnings.warn(one_shard, stacklevel=3)
+        if found is not None:
+            rows = found
+        else:
+            rows = relational_rows(job, given, always, end) if as_frames else batch_rows(job, given, end)
     elif until is not None:
         raise PresageError("`until` is for batch runs: a stream has no last step")
     else:

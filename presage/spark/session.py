@@ -76,6 +76,8 @@ def local_session(
         "spark.driver.defaultJavaOptions": f'"-Djava.io.tmpdir={_java_files(home)}" '
         "-Darrow.enable_unsafe_memory_access=true -Darrow.enable_null_check_for_get=false",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1),
+        # Each batch costs, however few rows it has.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         **{name.replace("_", "."): value for name, value in more.items()},
     }
     chosen = {name: value for name, value in chosen.items() if name not in (settings or {})}

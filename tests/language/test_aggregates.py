@@ -305,3 +305,21 @@ def test_counting_what_hangs_on_the_count_is_recursion_without_premise_patterns(
     ).or_raise()
     assert report.findings is not None
     assert not report.findings.queries[0].hypothetical.possible
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("max", {"d(a, 3)@[3,4]", "d(a, 5)@[5,9]"}),
+        ("min", {"d(a, 3)@[3,7]", "d(a, 5)@[8,9]"}),
+        ("sum", {"d(a, 3)@[3,4]", "d(a, 8)@[5,7]", "d(a, 5)@[8,9]"}),
+        ("avg", {"d(a, 3)@[3,4]", "d(a, 4)@[5,7]", "d(a, 5)@[8,9]"}),
+    ],
+)
+def test_a_set_may_be_of_times_alone(function: str, expected: set[str]) -> None:
+    """In a window that slides the time is no column, but comes after them."""
+    program = presage.parse(f"input e(k, v).\nd(K, N) :- N = {function} {{ T : window(4) e(K, V)@T }}.\n")
+    reasoner = presage.Reasoner(program, emit="states")
+    told = [*reasoner.push([("e", ("a", 1), 3)], now=3), *reasoner.push([("e", ("a", 2), 5)], now=5)]
+    told += [*reasoner.push([], now=12)]
+    assert {answer.answer for answer in told if answer.status == "confirmed"} == expected
