@@ -13,7 +13,7 @@ from presage.errors import NOWHERE, Span
 from presage.model.terms import Aggregate, Constant, Function, Term, Variable, aggregates_in, map_term, term_variables
 from presage.model.time import Interval, Pin
 from presage.model.windows import Window
-from presage.syntax import ASKING
+from presage.syntax import ASKING, NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,36 @@ def map_comparisons(formula: Formula, change: Callable[[Term], Term]) -> Formula
     return transform(formula, node)
 
 
+def prefixed(word: str, formula: Formula, span: Span = NOWHERE) -> Formula:
+    """What one of the `PREFIXES` before a formula makes of it."""
+    if word == "not":
+        return Not(formula, span=span)
+    if word == "reset":
+        return Reset(formula, span=span)
+    if word in NEIGHBOURS:
+        return Beside(word, formula, span=span)
+    return Modal(word, formula, span=span)
+
+
+def prefix_of(formula: Formula) -> str | None:
+    """The word that makes such a formula of another; `None` for formulas of all other kinds."""
+    match formula:
+        case Not():
+            return "not"
+        case Reset():
+            return "reset"
+        case Modal(operator=word) | Beside(operator=word):
+            return word
+        case _:
+            return None
+
+
 def operator_of(formula: Formula) -> str:
     """The word of an operator over times; of a window that of what stands below it."""
     match formula:
         case Windowed(formula=inner):
             return operator_of(inner)
-        case Metric(operator=word) | BinaryMetric(operator=word) | Modal(operator=word) | Beside(operator=word):
+        case Metric(operator=word) | BinaryMetric(operator=word) | Modal(operator=word):
             return word
         case _:
             raise TypeError(f"{formula} has no operator")

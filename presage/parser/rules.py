@@ -5,7 +5,6 @@ from __future__ import annotations
 from presage.model.formulas import (
     And,
     Atom,
-    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -19,6 +18,7 @@ from presage.model.formulas import (
     Reset,
     Top,
     Windowed,
+    prefix_of,
     walk,
 )
 from presage.model.statements import Head, Rule
@@ -137,8 +137,6 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
     match atom:
         case Windowed():
             return "a window cannot stand in a head", "windows select what a body sees; write the atom alone"
-        case Beside(operator=operator):
-            return f"`{operator}` cannot stand in a head", "pin the atom: `p@T-1`, `p@T+1`"
         case Metric(operator=operator) | BinaryMetric(operator=operator):
             hint = "a head may say `always[a,b]` or `historically[a,b]`: it must say when the atom holds"
             return f"`{operator}` cannot stand in a head", hint
@@ -159,5 +157,7 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
             return "`reset` cannot stand in a head", "write the atom alone"
         case Implies():
             return "`implies` cannot stand in a head", "write it as a rule of its own"
+        case _ if (word := prefix_of(atom)) is not None:
+            return f"`{word}` cannot stand in a head", "pin the atom: `p@T-1`, `p@T+1`"
         case _:
             return "only an atom can be pinned in a head", "write `p(X)@T+1`"
