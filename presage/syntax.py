@@ -22,11 +22,8 @@ METRIC_ALIASES: Final = {
 }
 HEAD_METRIC: Final = ("always", "historically")
 
-# Operators that move to a neighbouring time.
-NEIGHBOURS: Final = ("yesterday", "tomorrow")
-
 # Operators that are a word before a formula, and nothing else: these are read and printed alike.
-PREFIXES: Final = ("not", "some", "all", "reset", *NEIGHBOURS)
+PREFIXES: Final = ("not", "some", "all", "reset")
 CONNECTIVES: Final = ("and", "or", "implies")
 OPERATORS: Final = PREFIXES + CONNECTIVES + UNARY_METRIC + BINARY_METRIC + ("window",)
 

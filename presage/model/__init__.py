@@ -3,7 +3,6 @@
 from presage.model.formulas import (
     And,
     Atom,
-    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -61,7 +60,6 @@ __all__ = [
     "And",
     "Arithmetic",
     "Atom",
-    "Beside",
     "BinaryMetric",
     "Case",
     "Chase",

@@ -15,7 +15,6 @@ from presage.model.formulas import (
     Or,
     Over,
     Pinned,
-    Reset,
     Top,
     Windowed,
     prefix_of,
@@ -153,11 +152,9 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
             return "`true` in a head says nothing", "name what follows"
         case Modal(operator=operator):
             return f"`{operator}` cannot stand in a head", "write `always[a,b] p`, or pin the atom: `p@T`"
-        case Reset():
-            return "`reset` cannot stand in a head", "write the atom alone"
         case Implies():
             return "`implies` cannot stand in a head", "write it as a rule of its own"
         case _ if (word := prefix_of(atom)) is not None:
-            return f"`{word}` cannot stand in a head", "pin the atom: `p@T-1`, `p@T+1`"
+            return f"`{word}` cannot stand in a head", "write the atom alone, or pin it: `p@T-1`"
         case _:
             return "only an atom can be pinned in a head", "write `p(X)@T+1`"
