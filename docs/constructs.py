@@ -75,6 +75,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
         ("`historically`", "out(X) :- historically[0,1] p(X)."),
         ("`eventually`", "out(X) :- p(X), eventually[0,2] q(X)."),
         ("`always`", "out(X) :- always[0,1] p(X)."),
+        ("`yesterday`", "out(X) :- q(X), yesterday p(X)."),
         ("`since`", "out(X) :- p(X) since[0,3] q(X)."),
         ("`until`", "out(X) :- p(X) until[0,3] q(X)."),
         ("`since` with a negated left side", "out(X) :- (not z) since[0,3] q(X)."),

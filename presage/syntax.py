@@ -22,8 +22,11 @@ METRIC_ALIASES: Final = {
 }
 HEAD_METRIC: Final = ("always", "historically")
 
+# Operators that move to a neighbouring time.
+NEIGHBOURS: Final = ("yesterday",)
+
 # Operators that are a word before a formula, and nothing else: these are read and printed alike.
-PREFIXES: Final = ("not", "some", "all", "reset")
+PREFIXES: Final = ("not", "some", "all", "reset", *NEIGHBOURS)
 CONNECTIVES: Final = ("and", "or", "implies")
 OPERATORS: Final = PREFIXES + CONNECTIVES + UNARY_METRIC + BINARY_METRIC + ("window",)
 

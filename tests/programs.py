@@ -11,6 +11,7 @@ from presage.model import (
     And,
     Arithmetic,
     Atom,
+    Beside,
     BinaryMetric,
     Chase,
     Column,
@@ -51,7 +52,7 @@ from presage.model import (
     Windowed,
 )
 from presage.model.terms import number
-from presage.syntax import COLUMN_TYPES, KEYWORDS, UNITS, is_keyword
+from presage.syntax import COLUMN_TYPES, KEYWORDS, NEIGHBOURS, UNITS, is_keyword
 
 names = st.one_of(
     st.sampled_from(["p", "q", "temp", "Flag", "größe", "温度", "हिन्दी", "a1", "x_y", "Pos"]),
@@ -148,6 +149,7 @@ formulas = st.recursive(
         st.builds(Windowed, windows, inner),
         st.builds(Modal, st.sampled_from(["some", "all"]), inner),
         inner.map(Reset),
+        st.builds(Beside, st.sampled_from(NEIGHBOURS), inner),
         inner.map(Not),
         several(inner).map(And),
         several(inner).map(Or),

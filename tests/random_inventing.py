@@ -48,7 +48,7 @@ class InventingWriter(Writer):
     def when(self, atom: str) -> str:
         return self.random.choice([
             atom, atom, atom, f"once[0,1] {atom}", f"eventually[0,1] {atom}", f"eventually[1] {atom}",
-            f"once[1] {atom}", f"historically[0,1] {atom}",
+            f"yesterday {atom}", f"historically[0,1] {atom}",
         ])  # fmt: skip
 
     def asking(self, name: str, made: dict[str, int], lower: list[str]) -> str:

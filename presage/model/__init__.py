@@ -3,6 +3,7 @@
 from presage.model.formulas import (
     And,
     Atom,
+    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -60,6 +61,7 @@ __all__ = [
     "And",
     "Arithmetic",
     "Atom",
+    "Beside",
     "BinaryMetric",
     "Case",
     "Chase",

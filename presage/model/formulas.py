@@ -13,7 +13,7 @@ from presage.errors import NOWHERE, Span
 from presage.model.terms import Aggregate, Constant, Function, Term, Variable, aggregates_in, map_term, term_variables
 from presage.model.time import Interval, Pin
 from presage.model.windows import Window
-from presage.syntax import ASKING
+from presage.syntax import ASKING, NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,15 @@ class Windowed:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """`yesterday φ`: φ one unit of time before."""
+
+    operator: str
+    formula: Formula
+    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Modal:
     """`some φ` or `all φ`: at some or every time point of the current window."""
 
@@ -133,7 +142,7 @@ class Implies:
 
 
 Formula = Union[
-    Atom, Top, Comparison, Pinned, Over, Metric, BinaryMetric, Windowed, Modal, Reset, Not, And, Or, Implies
+    Atom, Top, Comparison, Pinned, Over, Metric, BinaryMetric, Beside, Windowed, Modal, Reset, Not, And, Or, Implies
 ]
 
 
@@ -167,6 +176,8 @@ def prefixed(word: str, formula: Formula, span: Span = NOWHERE) -> Formula:
         return Not(formula, span=span)
     if word == "reset":
         return Reset(formula, span=span)
+    if word in NEIGHBOURS:
+        return Beside(word, formula, span=span)
     return Modal(word, formula, span=span)
 
 
@@ -177,7 +188,7 @@ def prefix_of(formula: Formula) -> str | None:
             return "not"
         case Reset():
             return "reset"
-        case Modal(operator=word):
+        case Modal(operator=word) | Beside(operator=word):
             return word
         case _:
             return None

@@ -19,6 +19,7 @@ from presage.rewrite.anonymous import name_anonymous
 from presage.rewrite.filters import without_filters
 from presage.rewrite.folding import fold
 from presage.rewrite.lowering import lower
+from presage.rewrite.neighbours import resolve_neighbours
 from presage.rewrite.parameters import resolve_parameters
 from presage.rewrite.sharing import name_locals
 from presage.rewrite.units import resolve_units
@@ -27,7 +28,7 @@ from presage.rewrite.windows import with_windows_down
 Pass = Callable[[Program], tuple[Program, list[Diagnostic]]]
 CorePass = Callable[[CoreFormula, Core], CoreFormula]
 
-PASSES: tuple[Pass, ...] = (resolve_parameters, resolve_units, name_anonymous, name_locals)
+PASSES: tuple[Pass, ...] = (resolve_parameters, resolve_neighbours, resolve_units, name_anonymous, name_locals)
 CORE_PASSES: tuple[CorePass, ...] = (without_filters, with_windows_down, fold)
 
 

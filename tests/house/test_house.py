@@ -223,7 +223,7 @@ CHECKER = sorted((PACKAGE / "evidence").glob("check*.py"))
 CHECKER_MAY_IMPORT = ("presage.model", "presage.evidence.proof", "presage.evidence.check_")
 # What an author writes over times is known to what reads, prints, rewrites and analyses programs, and to that checker;
 # all that runs, and the prover, read core. Answers and proofs are shown to people as they would write them.
-OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Windowed", "Modal", "Reset", "TimeWindow"}
+OPERATORS = {"And", "Or", "Implies", "Metric", "BinaryMetric", "Beside", "Windowed", "Modal", "Reset", "TimeWindow"}
 OTHER_FORMULAS = {"Not", "Pinned", "Over", "Top"}
 KNOW_OPERATORS = {"model", "parser", "languages", "rewrite", "analysis"}
 SHOW_FORMULAS = KNOW_OPERATORS | {"explanations", "web"}

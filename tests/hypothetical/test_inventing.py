@@ -68,7 +68,7 @@ def test_what_is_said_of_one_value_is_said_of_one_instance() -> None:
 
 
 def test_each_time_has_values_of_its_own() -> None:
-    both = "q(B) :- assigned(B, P), once[1] assigned(B, P). query q(B)."
+    both = "q(B) :- assigned(B, P), yesterday assigned(B, P). query q(B)."
     facts = {0: [("order", ("b1",), 0)], 1: [("order", ("b1",), 1)]}
     paid = {2: [("paid", ("b1",), 1), ("paid", ("b1",), 0)]}
     assert told(f"exists P: assigned(B, P) :- order(B), paid(B). {both}", facts | paid) == []
@@ -100,8 +100,8 @@ def test_comparisons_come_down_to_what_values_depend_on() -> None:
     rules = "exists P: assigned(B, P) :- order(B), paid(B). q(B) :- assigned(B, P), {} assigned(C, R), {}. query q(B)."
     assert patterns(rules.format("", "P != R")) == ["order(B)@T, order(C)@T, paid(B)@T, paid(C)@T, B != C"]
     assert patterns(rules.format("", "P = R")) == ["order(B)@T, paid(B)@T"]
-    assert patterns(rules.format("once[1]", "P = R")) == []
-    assert patterns(rules.format("once[1]", "not P = R")) == ["order(C)@T-1, paid(C)@T-1, order(B)@T, paid(B)@T"]
+    assert patterns(rules.format("yesterday", "P = R")) == []
+    assert patterns(rules.format("yesterday", "not P = R")) == ["order(C)@T-1, paid(C)@T-1, order(B)@T, paid(B)@T"]
 
 
 def test_what_is_counted_is_told_apart_by_what_values_depend_on() -> None:
