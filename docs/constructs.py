@@ -76,6 +76,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
         ("`eventually`", "out(X) :- p(X), eventually[0,2] q(X)."),
         ("`always`", "out(X) :- always[0,1] p(X)."),
         ("`yesterday`", "out(X) :- q(X), yesterday p(X)."),
+        ("`tomorrow`", "out(X) :- p(X), tomorrow q(X)."),
         ("`since`", "out(X) :- p(X) since[0,3] q(X)."),
         ("`until`", "out(X) :- p(X) until[0,3] q(X)."),
         ("`since` with a negated left side", "out(X) :- (not z) since[0,3] q(X)."),

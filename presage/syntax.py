@@ -23,7 +23,7 @@ METRIC_ALIASES: Final = {
 HEAD_METRIC: Final = ("always", "historically")
 
 # Operators that move to a neighbouring time.
-NEIGHBOURS: Final = ("yesterday",)
+NEIGHBOURS: Final = ("yesterday", "tomorrow")
 
 # Operators that are a word before a formula, and nothing else: these are read and printed alike.
 PREFIXES: Final = ("not", "some", "all", "reset", *NEIGHBOURS)

@@ -39,6 +39,7 @@ KEYWORDS: Final = {
     "since": "`p since[a,b] q`: q held between a and b ago, and p ever since",
     "until": "`p until[a,b] q`: q will hold between a and b from now, and p up to then",
     "yesterday": "`yesterday p`: p held one unit of time ago",
+    "tomorrow": "`tomorrow p`: p will hold in one unit of time",
     "window": "`window(3) p`: p, seen in the facts of the last 3 units of time",
     "some": "`some p`: p holds at some time of the window",
     "all": "`all p`: p holds at every time of the window",

@@ -92,7 +92,7 @@ class Windowed:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """`yesterday φ`: φ one unit of time before."""
+    """`yesterday φ` or `tomorrow φ`: φ one unit of time before, or after."""
 
     operator: str
     formula: Formula

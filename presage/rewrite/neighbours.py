@@ -1,4 +1,4 @@
-"""`yesterday φ` becomes `once[1,1] φ`: nothing after this pass knows it."""
+"""`yesterday φ` becomes `once[1,1] φ`, `tomorrow φ` `eventually[1,1] φ`: nothing after this pass knows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from presage.model.program import Program
 from presage.model.statements import Rule, Statement
 from presage.model.time import Interval
 
-MEANING = {"yesterday": "once"}
+MEANING = {"yesterday": "once", "tomorrow": "eventually"}
 
 
 def resolve_neighbours(program: Program) -> tuple[Program, list[Diagnostic]]:

@@ -7,7 +7,7 @@ input q(x) where x = b delay 2.
 input m(x) delay 1.
 f(Y) :- m(Y), eventually[0,1] not q(Y).
 g(Y) :- m(Y), eventually[0,1] not q(Y).
-d(X) :- q(X), eventually[1] f(Y), eventually[1] g(Y).
+d(X) :- q(X), tomorrow f(Y), tomorrow g(Y).
 query d(X).
 """
 FACTS = [

@@ -56,7 +56,7 @@ def patterns(rules: str) -> list[str]:
 def test_what_is_said_of_one_value_is_said_of_one_instance() -> None:
     rules = """
         exists P: assigned(B, P)@T+1, busy(P)@T+2 :- order(B)@T, paid(B)@T+1.
-        q(B) :- assigned(B, P), eventually[1] busy(P).
+        q(B) :- assigned(B, P), tomorrow busy(P).
         query q(B).
     """
     assert told(rules, {0: [("order", ("b1",), 0), ("order", ("b2",), 0)], 3: [("paid", ("b1",), 1)]}) == [

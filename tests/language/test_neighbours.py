@@ -1,4 +1,4 @@
-"""`yesterday φ`: read, printed, refused in heads, and on both timelines what stands for them."""
+"""`yesterday φ`, `tomorrow φ`: read, printed, refused in heads, and on both timelines what stands for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from presage.checking import check_text
 from presage.errors import PresageError
 from presage.syntax import NEIGHBOURS
 
-MEANINGS = {"yesterday": "once[1,1]"}
+MEANINGS = {"yesterday": "once[1,1]", "tomorrow": "eventually[1,1]"}
 RULES = [
     "h(X) :- {} p(X).",
     "h(X) :- q(X), not {} p(X).",
