@@ -6,10 +6,11 @@ Nodes are frozen and compare by structure; where a node stood in the text (`span
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Union
 
 from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 from presage.model.terms import Aggregate, Constant, Function, Term, Variable, aggregates_in, map_term, term_variables
 from presage.model.time import Interval, Pin
 from presage.model.windows import Window
@@ -17,17 +18,14 @@ from presage.syntax import ASKING, NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Placed):
     predicate: str
     arguments: tuple[Term, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
+class Top(Placed):
     """`true`, which holds at every time."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -37,108 +35,95 @@ MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Placed):
     operator: str
     left: Term
     right: Term
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Placed):
     """`φ@T+1`: φ at that time."""
 
     formula: Formula
     pin: Pin
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class Over(Placed):
     """`p(a)@[1,5)`: the time of a fact that holds over an interval. Facts only."""
 
     formula: Formula
     interval: Interval
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Placed):
     """`once`, `historically`, `eventually` or `always` over an interval."""
 
     operator: str
     interval: Interval
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class BinaryMetric:
+class BinaryMetric(Placed):
     """`left since[…] right` or `left until[…] right`."""
 
     operator: str
     interval: Interval
     left: Formula
     right: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Windowed:
+class Windowed(Placed):
     window: Window
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Placed):
     """`yesterday φ` or `tomorrow φ`: φ one unit of time before, or after."""
 
     operator: str
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Modal:
+class Modal(Placed):
     """`some φ` or `all φ`: at some or every time point of the current window."""
 
     operator: str
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Placed):
     """`reset φ`: φ on the whole stream again."""
 
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Placed):
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(Placed):
     parts: tuple[Formula, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(Placed):
     parts: tuple[Formula, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Implies:
+class Implies(Placed):
     left: Formula
     right: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 Formula = Union[
