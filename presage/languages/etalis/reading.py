@@ -120,7 +120,7 @@ def _rule(c: Scanner) -> EventRule:
         if isinstance(term, Variable) and (term.is_anonymous or term.name not in bound(pattern)):
             hint = "every value of a head comes from an event of its pattern (of both, with OR), or from a WHERE"
             raise Unreadable("S101", f"the head variable `{term.name}` is not bound by the pattern", term.span, hint)
-    return EventRule(head, pattern, span)
+    return EventRule(head, pattern, span=span)
 
 
 def bound(pattern: EventPattern) -> set[str]:
@@ -151,7 +151,7 @@ def _pattern(c: Scanner) -> EventPattern:
             length = c.number("how long the pattern may last")
             if length < 0:
                 raise Unreadable("P207", "a length of time is not negative", token.span)
-            found = WithinLength(found, length, c.since(start))
+            found = WithinLength(found, length, span=c.since(start))
         elif _accept(c, "where"):
             found = _where(c, found, start)
         else:
@@ -177,7 +177,7 @@ def _where(c: Scanner, pattern: EventPattern, start: int) -> EventPattern:
                 hint = "a condition is about values of events before it"
                 raise Unreadable("S102", f"`{name}` has no value here", place, hint)
         known |= {term.name for side in (each.left, each.right) for term in term_variables(side)}
-    return Where(pattern, tuple(conditions), c.since(start))
+    return Where(pattern, tuple(conditions), span=c.since(start))
 
 
 def _condition(c: Scanner) -> Comparison:
@@ -246,11 +246,11 @@ def _joined(c: Scanner, words: tuple[str, ...]) -> EventPattern:
     while word := _accept(c, *words):
         right = operand()
         if word == "or":
-            left = Alternative(left, right, c.since(start))
+            left = Alternative(left, right, span=c.since(start))
         elif word in SWAPPED:
-            left = Related(SWAPPED[word], right, left, c.since(start))
+            left = Related(SWAPPED[word], right, left, span=c.since(start))
         else:
-            left = Related(word, left, right, c.since(start))
+            left = Related(word, left, right, span=c.since(start))
     return left
 
 
@@ -267,7 +267,7 @@ def _single(c: Scanner) -> EventPattern:
         c.expect(",", "`,` and the second pattern", "write NOT(p1)[p2, p3]")
         last = _pattern(c)
         c.expect("]")
-        without = Without(between, first, last, c.since(start))
+        without = Without(between, first, last, span=c.since(start))
         _refuse_loose_sides(without)
         return without
     if c.accept("("):
@@ -277,7 +277,7 @@ def _single(c: Scanner) -> EventPattern:
         c.shallower()
         return found
     atom = _atom(c)
-    return Event(atom, atom.span)
+    return Event(atom, span=atom.span)
 
 
 def _refuse_loose_sides(pattern: EventPattern, outside: set[str] | None = None) -> None:
