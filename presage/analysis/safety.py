@@ -383,9 +383,8 @@ def _similar_bound(written: str, bound: set[str]) -> str:
     """A bound variable the unbound one may be a misspelling of, as a hint."""
     if len(bound) > MOST_COMPARED:
         return ""
-    near = nearest(
-        written, {other for other in bound if "#" not in other and without_digits(other) != without_digits(written)}
-    )
+    letters = without_digits(written)
+    near = nearest(written, {other for other in bound if "#" not in other and without_digits(other) != letters})
     return f"did you mean `{near}`?" if near and len(near) > 2 else ""
 
 

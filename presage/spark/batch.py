@@ -135,11 +135,8 @@ def clock_of(job: Job, frames: list[tuple[FrameSource, DataFrame]], until: Numbe
         (time_of(text), math.lcm(*parts))
         for text, parts in zip(exactly.column("arrival").to_pylist(), exactly.column("parts").to_pylist(), strict=True)
     )
-    ends = (
-        []
-        if job.state is not None
-        else [time_of(text) for each in exactly.column("lasts").to_pylist() for text in each]
-    )
+    lasts = [] if job.state is not None else exactly.column("lasts").to_pylist()
+    ends = [time_of(text) for each in lasts for text in each]
     last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
     end = end_after(last)
     return BatchClock(moments[0][0] if moments else end, end, tuple(moments), edges)
