@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from presage.errors import Diagnostic, Source, Span
 from presage.languages.etalis.event_patterns import (
@@ -142,9 +143,9 @@ def bound(pattern: EventPattern) -> set[str]:
 
 
 def _pattern(c: Scanner) -> EventPattern:
-    c.deeper()
     start = c.token.start
-    found = _joined(c, LOOSE)
+    with c.nested():
+        found = _joined(c, LOOSE)
     while True:
         if _accept(c, "within"):
             token = c.token
@@ -155,15 +156,12 @@ def _pattern(c: Scanner) -> EventPattern:
         elif _accept(c, "where"):
             found = _where(c, found, start)
         else:
-            c.shallower()
             return found
 
 
 def _where(c: Scanner, pattern: EventPattern, start: int) -> EventPattern:
     c.expect("(", "`(` and conditions after `WHERE`", "write WHERE (X > 3, Y < X)")
-    conditions = [_condition(c)]
-    while c.accept(","):
-        conditions.append(_condition(c))
+    conditions = c.separated(",", partial(_condition, c))
     c.expect(")", "`,` or `)` after a condition")
     known = bound(pattern)
     for each in conditions:
@@ -192,29 +190,21 @@ def _condition(c: Scanner) -> Comparison:
 
 
 def _sum(c: Scanner) -> Term:
-    start = c.token.start
-    left = _product(c)
-    while sign := c.accept("+", "-"):
-        left = Arithmetic(sign.text, left, _product(c), span=c.since(start))
-    return left
+    return c.joined(partial(_product, c), _calculated, "+", "-")
 
 
 def _product(c: Scanner) -> Term:
-    start = c.token.start
-    left = _factor(c)
-    while sign := c.accept("*", "/"):
-        left = Arithmetic(sign.text, left, _factor(c), span=c.since(start))
-    return left
+    return c.joined(partial(_factor, c), _calculated, "*", "/")
+
+
+def _calculated(sign: str, left: Term, right: Term, span: Span) -> Term:
+    return Arithmetic(sign, left, right, span=span)
 
 
 def _factor(c: Scanner) -> Term:
     start = c.token.start
     if c.accept("("):
-        c.deeper()
-        found = _sum(c)
-        c.expect(")")
-        c.shallower()
-        return found
+        return c.bracketed(partial(_sum, c))
     if c.accept("-"):
         return Negative(_factor(c), span=c.since(start))
     return _argument(c)
@@ -271,11 +261,7 @@ def _single(c: Scanner) -> EventPattern:
         _refuse_loose_sides(without)
         return without
     if c.accept("("):
-        c.deeper()
-        found = _pattern(c)
-        c.expect(")", "an operator or `)`")
-        c.shallower()
-        return found
+        return c.bracketed(partial(_pattern, c), "an operator or `)`")
     atom = _atom(c)
     return Event(atom, span=atom.span)
 
@@ -314,9 +300,7 @@ def _atom(c: Scanner) -> Atom:
         raise Unreadable("L102", f"`{name.text}` has no counterpart", name.span, hint)
     arguments: list[Term] = []
     if c.accept("("):
-        arguments.append(_argument(c))
-        while c.accept(","):
-            arguments.append(_argument(c))
+        arguments = c.separated(",", partial(_argument, c))
         c.expect(")", "`,` or `)` after an argument")
     return Atom(name.text, tuple(arguments), span=c.since(name.start))
 

@@ -98,30 +98,25 @@ class _Reader:
 
     def formula(self) -> LogFormula:
         c = self.c
-        c.deeper()
         start = c.token.start
-        left = self._prefixed()
-        word = self._accept("SINCE", "UNTIL")
-        if word:
+        with c.nested():
+            left = self._equivalence()
+            word = self._accept("SINCE", "UNTIL")
+            if not word:
+                return left
             reach = self._reach()
             right = self.formula()
-            left = SinceUntil(word == "UNTIL", reach, left, right, span=c.since(start))
-        c.shallower()
-        return left
-
-    def _prefixed(self) -> LogFormula:
-        return self._equivalence()
+        return SinceUntil(word == "UNTIL", reach, left, right, span=c.since(start))
 
     def _prefix(self) -> LogFormula | None:
         """A temporal operator or quantifier takes all that binds more tightly than `SINCE`."""
         c = self.c
         start = c.token.start
         if self._is(*PREFIX):
-            c.deeper()
             operator = PREFIX[c.take().text]
-            reach = self._reach()
-            inner = self._equivalence()
-            c.shallower()
+            with c.nested():
+                reach = self._reach()
+                inner = self._equivalence()
             span = c.since(start)
             match operator:
                 case "previous" | "next":
@@ -131,14 +126,11 @@ class _Reader:
                 case _:
                     return negated(SinceUntil(operator == "always", reach, TRUE, negated(inner), span=span))
         if self._is("EXISTS", "FORALL"):
-            c.deeper()
             word = c.take().text
-            names = [self._name()]
-            while c.accept(","):
-                names.append(self._name())
+            names = c.separated(",", self._name)
             c.expect(".", "`.` after the variables")
-            inner = self._equivalence()
-            c.shallower()
+            with c.nested():
+                inner = self._equivalence()
             if word == "EXISTS":
                 return Exists(tuple(names), inner, span=c.since(start))
             return negated(Exists(tuple(names), negated(inner), span=c.since(start)))
@@ -188,9 +180,8 @@ class _Reader:
         start = c.token.start
         left = self._alternatives()
         if self._accept("IMPLIES"):
-            c.deeper()
-            right = self._implication()
-            c.shallower()
+            with c.nested():
+                right = self._implication()
             return Disjunction(negated(left), right, span=c.since(start))
         return left
 
@@ -207,10 +198,8 @@ class _Reader:
             return prefixed
         start = c.token.start
         if self._accept("NOT"):
-            c.deeper()
-            inner = self._single()
-            c.shallower()
-            return negated(inner)
+            with c.nested():
+                return negated(self._single())
         if self._accept("TRUE"):
             return TruthConstant(True, span=c.since(start))
         if self._accept("FALSE"):
@@ -250,9 +239,7 @@ class _Reader:
         over = self._name()
         groups: list[str] = []
         if c.accept(";") and not c.is_at("("):
-            groups.append(self._name())
-            while c.accept(","):
-                groups.append(self._name())
+            groups = c.separated(",", self._name)
         inner = self._single() if c.is_at("(") else self._equivalence()
         span = c.since(start)
         for name in (over, *groups):
@@ -333,8 +320,7 @@ class _Reader:
     def _factor(self) -> LogTerm:
         c = self.c
         token = c.token
-        c.deeper()
-        try:
+        with c.nested():
             if c.accept("("):
                 found = self._term()
                 c.expect(")")
@@ -360,8 +346,6 @@ class _Reader:
                 written = LogConstant(c.number(), span=c.since(token.start))
                 return Apply("i2f", (written,), span=written.span) if "." in token.text else written
             return LogVariable(self._name(), span=c.since(token.start))
-        finally:
-            c.shallower()
 
     def _name(self) -> str:
         token = self.c.token
