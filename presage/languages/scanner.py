@@ -10,14 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TypeVar
 
 from presage.errors import Diagnostic, Source, Span, nearest
 from presage.model.terms import Number, number
+from presage.parser.cursor import ReadPart
 from presage.parser.lexer import MAX_CHARACTERS, MAX_DEPTH, Comment, Token
 
 MOST_DIGITS = 60
-ReadPart = TypeVar("ReadPart")
 
 
 class Unreadable(Exception):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from presage.errors import Diagnostic, Note, Span, nearest
 from presage.parser.lexer import MAX_DEPTH, Token, Tokens
 from presage.syntax import COMPARISONS, KEYWORDS, OPERATORS
 
+ReadPart = TypeVar("ReadPart")
 OF_SQL = {
     "group": "groups are the variables of an aggregate that also stand outside its braces: "
     "`load(S, A) :- A = avg { V, D, T : window(5) temp(D, V)@T, site(D, S) }.`",
@@ -70,6 +72,13 @@ class Cursor:
 
     def accept(self, kind: str) -> Token | None:
         return self.take() if self.tokens[self.at].kind == kind else None
+
+    def separated(self, separator: str, read: Callable[[Cursor], ReadPart]) -> list[ReadPart]:
+        """One piece or several."""
+        found = [read(self)]
+        while self.accept(separator):
+            found.append(read(self))
+        return found
 
     def expect(self, kind: str, what: str, hint: str = "") -> Token:
         if self.tokens[self.at].kind == kind:

@@ -43,9 +43,7 @@ def rule(c: Cursor) -> Rule:
         what = "a body after `:-`"
         hint = "a fact is written without `:-`" if head else "a constraint says what must not hold: `:- p, q.`"
         raise c.unexpected(what, hint)
-    body = [literal(c)]
-    while c.accept(","):
-        body.append(literal(c))
+    body = c.separated(",", literal)
     for part in body:
         refuse_interval_times(c, part)
     return Rule(head, tuple(body), span=c.since(start))
