@@ -155,6 +155,26 @@ def map_comparisons(formula: Formula, change: Callable[[Term], Term]) -> Formula
     return transform(formula, node)
 
 
+def map_terms(formula: Formula, change: Callable[[Term], Term]) -> Formula:
+    """The formula with every term passed through `change`, from the leaves up: arguments, sides of comparisons, what
+    stands in the braces of aggregates, and variables that are times."""
+
+    def node(part: Formula) -> Formula:
+        match part:
+            case Atom(arguments=arguments) if arguments:
+                return replace(part, arguments=tuple(map_term(each, change) for each in arguments))
+            case Comparison(left=left, right=right):
+                return replace(part, left=map_term(left, change), right=map_term(right, change))
+            case Pinned(pin=Pin(base=Variable() as base) as pin):
+                time = change(base)
+                assert isinstance(time, Variable), "a time that varies stays a variable"
+                return replace(part, pin=replace(pin, base=time))
+            case _:
+                return part
+
+    return transform(formula, node)
+
+
 def prefixed(word: str, formula: Formula, span: Span = NOWHERE) -> Formula:
     """What one of the `PREFIXES` before a formula makes of it."""
     if word == "not":
