@@ -25,8 +25,10 @@ HEAD_METRIC: Final = ("always", "historically")
 # Operators that move to a neighbouring time.
 NEIGHBOURS: Final = ("yesterday", "tomorrow")
 
-MODALITIES: Final = ("some", "all")
-CONNECTIVES: Final = ("not", "and", "or", "implies")
+# Operators that are a word before a formula, and nothing else: these are read and printed alike.
+PREFIXES: Final = ("not", "some", "all", "reset", *NEIGHBOURS)
+CONNECTIVES: Final = ("and", "or", "implies")
+OPERATORS: Final = PREFIXES + CONNECTIVES + UNARY_METRIC + BINARY_METRIC + ("window",)
 
 # Words that have a meaning only inside another construct. They are reserved all the same: a
 # program reads the same wherever it is cut.
@@ -34,12 +36,10 @@ INNER_WORDS: Final = (
     "discrete", "dense", "every", "now",
     "where", "delay", "loss", "rate",
     "exists", "lasting", "true", "inf",
-    "window", "ahead", "hop", "rows", "by", "only", "reset",
+    "ahead", "hop", "rows", "by", "only",
 )  # fmt: skip
 
-KEYWORDS: Final = frozenset(
-    STATEMENTS + UNARY_METRIC + BINARY_METRIC + NEIGHBOURS + MODALITIES + CONNECTIVES + INNER_WORDS
-) | frozenset(METRIC_ALIASES)
+KEYWORDS: Final = frozenset(STATEMENTS + OPERATORS + INNER_WORDS) | frozenset(METRIC_ALIASES)
 
 # Functions of sets, written before `{`; of values, written before `(`. None of these words is reserved.
 AGGREGATES: Final = ("count", "sum", "avg", "min", "max", "first", "last")

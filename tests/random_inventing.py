@@ -47,8 +47,8 @@ class InventingWriter(Writer):
 
     def when(self, atom: str) -> str:
         return self.random.choice([
-            atom, atom, atom, f"once[0,1] {atom}", f"eventually[0,1] {atom}", f"tomorrow {atom}", f"yesterday {atom}",
-            f"historically[0,1] {atom}",
+            atom, atom, atom, f"once[0,1] {atom}", f"eventually[0,1] {atom}", f"tomorrow {atom}",
+            f"yesterday {atom}", f"historically[0,1] {atom}",
         ])  # fmt: skip
 
     def asking(self, name: str, made: dict[str, int], lower: list[str]) -> str:

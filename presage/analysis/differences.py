@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from presage.model.formulas import Comparison
+from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Arithmetic, Bound, Constant, Negative, Now, Term, Variable, number
 
 INF = float("inf")
@@ -178,7 +178,7 @@ def add_comparison(bounds: Differences, comparison: Comparison, whole: frozenset
     limit = number(-constant / share)
     operator = comparison.operator
     if share < 0:
-        operator = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
+        operator = MIRRORED[operator]
     gap = 1 if operator in "<>" and x in whole and y in whole and isinstance(limit, int) else 0
     if operator in ("=", "<", "<="):
         bounds.at_most(x, y, limit - gap)

@@ -268,13 +268,13 @@ def _is_a_name_of_its_own(name: str, near: str) -> bool:
     """Names that differ by a number, or of which one begins or ends with the other, are chosen so."""
     if name.lower() == near.lower():
         return False
-    first, second = _without_digits(name.lower()), _without_digits(near.lower())
+    first, second = without_digits(name.lower()), without_digits(near.lower())
     return first == second or any(
         longer.startswith(shorter) or longer.endswith(shorter) for longer, shorter in ((first, second), (second, first))
     )
 
 
-def _without_digits(name: str) -> str:
+def without_digits(name: str) -> str:
     return "".join(c for c in name if not c.isdigit())
 
 

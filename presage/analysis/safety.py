@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from presage.analysis.differences import NOW, difference
+from presage.analysis.predicates import without_digits
 from presage.analysis.timeline import pin_variables
 from presage.errors import Diagnostic, Span, nearest
 from presage.model.formulas import (
@@ -382,7 +383,8 @@ def _similar_bound(written: str, bound: set[str]) -> str:
     """A bound variable the unbound one may be a misspelling of, as a hint."""
     if len(bound) > MOST_COMPARED:
         return ""
-    near = nearest(written, {other for other in bound if "#" not in other and not _only_digits_differ(other, written)})
+    letters = without_digits(written)
+    near = nearest(written, {other for other in bound if "#" not in other and without_digits(other) != letters})
     return f"did you mean `{near}`?" if near and len(near) > 2 else ""
 
 
@@ -396,18 +398,11 @@ def _where_it_could_be_bound(rule: Rule, name: str) -> str:
     return f"bind `{name}` by a positive literal of the body, such as `p({name})`, or by `{name} = …`"
 
 
-def _only_digits_differ(first: str, second: str) -> bool:
-    def letters(word: str) -> str:
-        return "".join(c for c in word if not c.isdigit())
-
-    return letters(first) == letters(second)
-
-
 def _misspelled(rule: Rule, open_variables: frozenset[str], bound: set[str]) -> Iterator[Diagnostic]:
     """An open variable that is used twice only and resembles a bound one is more likely a slip."""
     for name in sorted(open_variables):
         if len(name) > 3:
-            near = nearest(name, {other for other in bound if not _only_digits_differ(other, name)})
+            near = nearest(name, {other for other in bound if without_digits(other) != without_digits(name)})
             if near:
                 span = next(variable.span for variable in rule.variables() if variable.name == name)
                 message = f"`{name}` is left open: it occurs in the head and under `not` only"

@@ -38,7 +38,7 @@ from presage.core.formulas import (
 )
 from presage.core.reach import EVERYWHERE, Reach
 from presage.core.rules import Pinpoint
-from presage.model.formulas import Atom, Comparison
+from presage.model.formulas import MIRRORED, Atom, Comparison
 from presage.model.terms import Now
 from presage.model.values import NOW
 from presage.model.windows import RowsWindow
@@ -209,7 +209,7 @@ class Evaluator:
                 continue
             share = left[0] - right[0]
             edge = Fraction(right[1] - left[1]) / share
-            operator = comparison.operator if share > 0 else _TURNED.get(comparison.operator, comparison.operator)
+            operator = comparison.operator if share > 0 else MIRRORED[comparison.operator]
             if operator in ("<", "<=", "="):
                 high = min(high, math.floor(edge))
             if operator in (">", ">=", "="):
@@ -357,6 +357,3 @@ class Evaluator:
                 ]
             case _:
                 return None
-
-
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
 from presage.analysis.aggregates import check_aggregates
 from presage.analysis.predicates import mentioned
@@ -13,27 +14,26 @@ from presage.analysis.timeline import check_times
 from presage.errors import Diagnostic, ProgramError, Source, nearest
 from presage.model.formulas import Formula, variables
 from presage.model.program import Program
-from presage.model.statements import Question, Rule
+from presage.model.statements import Param, Question, Rule, Start, Tick
 from presage.parser import parse_question
-from presage.rewrite.anonymous import name_anonymous
-from presage.rewrite.neighbours import without_neighbours
-from presage.rewrite.sharing import name_locals
-from presage.rewrite.units import Units
+from presage.rewrite import normalise
+
+SETTINGS: Final = (Param, Tick, Start)
+"""What a program says about the numbers and times in its formulas."""
 
 
 def read_question(text: str, subject: Subject) -> Question:
     """A formula with plain times and named variables; raises `ProgramError` with all that is wrong with it."""
     source = Source.of(text, "<question>")
     parsed = parse_question(text, predicates=frozenset(subject.predicates))
-    units = Units(subject.program)
-    formula = units.formula(without_neighbours(parsed.formula))
-    problems = [*units.problems, *_names(formula, subject), *_unbound(formula, parsed)]
+    settings = (each for each in subject.program.statements if isinstance(each, SETTINGS))
+    asked, problems = normalise(Program((*settings, Rule(None, (parsed.formula,))), source=source))
+    problems += [*_names(parsed.formula, subject), *_unbound(parsed.formula, parsed)]
     statics = {name for name, each in subject.predicates.items() if each.is_static}
-    asked = Program((Rule(None, (formula,)),), source=source)
     problems += check_times(asked, subject.timeline, statics)
     if problems:
         raise ProgramError(source, problems)
-    (named,) = name_locals(name_anonymous(asked)[0])[0].rules
+    (named,) = asked.rules
     infinite = [each for each in check_aggregates(Program((named,))) if each.severity == "error"]
     if infinite:
         raise ProgramError(source, infinite)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Union
 
+from presage.analysis import differences
 from presage.model import values
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Negative, Number, Term, Variable, number
+from presage.model.terms import Constant, Number, Term, Variable, map_term, number
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +41,16 @@ def compares(comparison: Comparison, binding: Assignment) -> bool:
 
 def linear(term: Term, unknown: str, binding: Assignment) -> tuple[Number, Number] | None:
     """The term as a · unknown + b, if it has that form and the rest is known numbers."""
-    match term:
-        case Variable(name=name) if name == unknown:
-            return 1, 0
-        case Negative(term=inner):
-            found = linear(inner, unknown, binding)
-            return None if found is None else (-found[0], -found[1])
-        case Arithmetic(operator=sign, left=left, right=right):
-            first, second = linear(left, unknown, binding), linear(right, unknown, binding)
-            if first is None or second is None:
-                return None
-            if sign in "+-":
-                turn = 1 if sign == "+" else -1
-                return number(first[0] + turn * second[0]), number(first[1] + turn * second[1])
-            if sign == "*" and first[0] == 0:
-                return number(first[1] * second[0]), number(first[1] * second[1])
-            if sign == "*" and second[0] == 0:
-                return number(first[0] * second[1]), number(first[1] * second[1])
-            if sign == "/" and second[0] == 0 and second[1] != 0:
-                return number(Fraction(first[0]) / second[1]), number(Fraction(first[1]) / second[1])
-            return None
-        case _:
-            value = value_of(term, binding)
-            return (0, value) if isinstance(value, (int, Fraction)) else None
+
+    def known(part: Term) -> Term:
+        value = None if part == Variable(unknown) else value_of(part, binding)
+        return Constant(value) if isinstance(value, (int, Fraction)) else part
+
+    found = differences.linear(map_term(term, known))
+    if found is None or found[0].keys() - {unknown}:
+        return None
+    shares, constant = found
+    return number(shares.get(unknown, Fraction(0))), number(constant)
 
 
 def solved(comparison: Comparison, unknown: str, binding: Assignment) -> ValueOrInvented | None:

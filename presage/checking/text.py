@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from presage.checking.needs import needs
@@ -42,8 +42,8 @@ def _print(report: Report, console: Console) -> None:
     console.print(f"{report.source.name}", style="bold", markup=False)
     console.print(_needs(report))
     console.rule("the theory", style="dim", align="left")
-    console.print(_predicates(report))
-    console.print(_queries(found))
+    console.print(_table("Predicates", PREDICATE_COLUMNS, predicate_rows(report)))
+    console.print(_table("\nQueries", QUERY_COLUMNS, query_rows(found)))
     console.print(_answers(found))
 
 
@@ -59,13 +59,13 @@ def _needs(report: Report) -> RenderableType:
     return table
 
 
-def _predicates(report: Report) -> RenderableType:
+def _table(title: str, columns: Iterable[str], rows: Iterable[Iterable[str]]) -> RenderableType:
     from rich.table import Table
 
-    table = Table(title="Predicates", title_justify="left", box=None, pad_edge=False)
-    for column in PREDICATE_COLUMNS:
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for column in columns:
         table.add_column(column)
-    for row in predicate_rows(report):
+    for row in rows:
         table.add_row(*row)
     return table
 
@@ -82,17 +82,6 @@ def predicate_rows(report: Report) -> Iterator[tuple[str, ...]]:
 
 
 _KINDS = ("input", "static", "derived")
-
-
-def _queries(found: Findings) -> RenderableType:
-    from rich.table import Table
-
-    table = Table(title="\nQueries", title_justify="left", box=None, pad_edge=False)
-    for column in QUERY_COLUMNS:
-        table.add_column(column)
-    for row in query_rows(found):
-        table.add_row(*row)
-    return table
 
 
 QUERY_COLUMNS = ("query", "settled after", "looks back", "possible answers")

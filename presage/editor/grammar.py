@@ -12,33 +12,19 @@ from presage.model.functions import FUNCTIONS
 from presage.syntax import (
     AGGREGATES,
     ASKING,
-    BINARY_METRIC,
     COLUMN_TYPES,
-    CONNECTIVES,
     INCLUDE,
     INNER_WORDS,
     METRIC_ALIASES,
-    MODALITIES,
-    NEIGHBOURS,
+    OPERATORS,
     PARAM,
     STATEMENTS,
     TONES,
-    UNARY_METRIC,
     UNITS,
 )
 
 _VALUES = ("true", "inf", "now", "discrete", "dense", "every")
-_OPERATORS = (
-    *UNARY_METRIC,
-    *BINARY_METRIC,
-    *NEIGHBOURS,
-    *MODALITIES,
-    *CONNECTIVES,
-    "window",
-    "reset",
-    "exists",
-    "lasting",
-)
+_OPERATORS = (*OPERATORS, "exists", "lasting")
 _NAME = r"[^\W\d]\w*"
 _CAPITAL = "[A-ZÀ-ÖØ-Þ_]"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from presage.engine.symbols import Symbols
 from presage.kernels.arrays import Ints, Ints32
-from presage.model.terms import Value
+from presage.model.aggregating import rank
 
 
 def canonical_order(tuples: Ints32, arity: int, symbols: Symbols) -> Any:
@@ -30,7 +30,7 @@ def _ranks(numbers: Ints32, symbols: Symbols) -> Ints:
         ranks[~exact] = np.count_nonzero(exact) + _places(sorted(range(len(others)), key=others.__getitem__))
     else:
         values = [symbols.value(number) for number in known.tolist()]
-        ranks[:] = _places(sorted(range(len(values)), key=lambda place: _key(values[place])))
+        ranks[:] = _places(sorted(range(len(values)), key=lambda place: rank(values[place])))
     return ranks[places]
 
 
@@ -39,7 +39,3 @@ def _places(order: Any) -> Ints:
     found = np.empty(len(order), np.int64)
     found[order] = np.arange(len(order))
     return found
-
-
-def _key(value: Value) -> tuple[int, Any]:
-    return (1, value) if isinstance(value, str) else (0, value)

@@ -44,7 +44,7 @@ NUMERIC = frozenset(
 GENERATED = "<http://www.w3.org/ns/prov#generatedAtTime>"
 PART_OF = "<http://purl.org/dc/terms/isPartOf>"
 REIFIES = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>"
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 
 
 def literal(text: str, datatype: str = "", language: str = "") -> str | Number:
@@ -60,7 +60,7 @@ def literal(text: str, datatype: str = "", language: str = "") -> str | Number:
             return found
     if not language and datatype in ("", XSD + "string") and not text.startswith(("<", '"', "_:")):
         return text
-    quoted = '"' + "".join(_ESCAPES.get(sign, sign) for sign in text) + '"'
+    quoted = '"' + "".join(ESCAPES.get(sign, sign) for sign in text) + '"'
     if language:
         return f"{quoted}@{language}"
     return quoted if datatype in ("", XSD + "string") else f"{quoted}^^<{datatype}>"

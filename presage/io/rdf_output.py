@@ -15,12 +15,11 @@ from typing import IO, Any
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.moments import Moments
-from presage.io.rdf import GENERATED, PART_OF, XSD
+from presage.io.rdf import ESCAPES, GENERATED, PART_OF, XSD
 
 SUFFIXES = (".nt", ".ttl", ".nq", ".trig", ".jsonld")
 PLACES = ("S", "P", "O")
 WITHOUT_GRAPHS = (".nt", ".ttl")
-_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 
 
 def term(value: Any) -> str:
@@ -32,7 +31,7 @@ def term(value: Any) -> str:
             return value
         if value.startswith("_:"):
             return f"_:b{re.sub(r'[^0-9A-Za-z]', '_', value[2:])}"
-        return '"' + "".join(_ESCAPES.get(sign, sign) for sign in value) + '"'
+        return '"' + "".join(ESCAPES.get(sign, sign) for sign in value) + '"'
     kind = "integer" if isinstance(value, int) else "decimal" if "e" not in repr(value) else "double"
     return f'"{value}"^^<{XSD}{kind}>'
 

@@ -6,11 +6,10 @@ comparison false.
 
 from __future__ import annotations
 
-from fractions import Fraction
-from typing import Any
-
+from presage.model.aggregating import rank
 from presage.model.formulas import Comparison
-from presage.model.terms import Arithmetic, Constant, Negative, Term, Value, Variable, number
+from presage.model.terms import Value, Variable
+from presage.model.values import ORDER, value_of
 
 
 def satisfied(condition: Comparison, known: dict[str, Value]) -> bool:
@@ -18,56 +17,17 @@ def satisfied(condition: Comparison, known: dict[str, Value]) -> bool:
     if condition.operator == "=":
         for side, other in ((condition.left, condition.right), (condition.right, condition.left)):
             if isinstance(side, Variable) and side.name not in known:
-                value = value_of(other, known)
+                value: Value | None = value_of(other, known.get)
                 if value is None:
                     return False
                 known[side.name] = value
                 return True
-    left, right = value_of(condition.left, known), value_of(condition.right, known)
+    left: Value | None = value_of(condition.left, known.get)
+    right: Value | None = value_of(condition.right, known.get)
     return left is not None and right is not None and compared(condition.operator, left, right)
 
 
 def compared(operator: str, left: Value, right: Value) -> bool:
-    one, two = rank(left), rank(right)
-    match operator:
-        case "=":
-            return one == two
-        case "!=":
-            return one != two
-        case "<":
-            return one < two
-        case "<=":
-            return one <= two
-        case ">":
-            return one > two
-        case _:
-            return one >= two
-
-
-def rank(value: Value) -> tuple[int, Any]:
-    return (1, value) if isinstance(value, str) else (0, value)
-
-
-def value_of(term: Term, known: dict[str, Value]) -> Value | None:
-    match term:
-        case Constant(value=constant):
-            return constant
-        case Variable(name=name):
-            return known.get(name)
-        case Negative(term=inner):
-            found = value_of(inner, known)
-            return None if found is None or isinstance(found, str) else -found
-        case Arithmetic(operator=operator, left=left, right=right):
-            one, two = value_of(left, known), value_of(right, known)
-            if one is None or two is None or isinstance(one, str) or isinstance(two, str):
-                return None
-            match operator:
-                case "+":
-                    return number(one + two)
-                case "-":
-                    return number(one - two)
-                case "*":
-                    return number(one * two)
-                case _:
-                    return None if two == 0 else number(Fraction(one) / two)
-    return None
+    if operator in ("=", "!="):
+        return (left == right) == (operator == "=")
+    return ORDER[operator](rank(left), rank(right))

@@ -7,6 +7,7 @@ MeTeoR's data may have facts of any predicate: those that rules both derive and 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from presage.errors import Source, nearest
 from presage.languages.scanner import Grammar, Scanner, Unreadable, unquoted
@@ -88,13 +89,9 @@ def _rule(c: Scanner) -> Rule:
     body: list[Formula] = []
     if c.accept(":-"):
         if not c.is_at("||"):
-            body = [_formula(c)]
-            while c.accept(","):
-                body.append(_formula(c))
+            body = c.separated(",", partial(_formula, c))
         if c.accept("||"):
-            denied = [_formula(c)]
-            while c.accept(","):
-                denied.append(_formula(c))
+            denied = c.separated(",", partial(_formula, c))
             body += [Not(each, span=each.span) for each in denied]
     elif not c.is_at(".") and _goes_on(c):
         raise c.unexpected("`:-` after the head of a rule", "write H(X) :- P(X), Q(X)")
@@ -168,11 +165,10 @@ def _unary(c: Scanner) -> Formula:
     if word.kind == "word" and word.text.lower() in UNARY and c.ahead().text in ("[", "("):
         if c.ahead().text == "[" or _is_interval(c):
             c.take()
-            c.deeper()
             operator = UNARY[word.text.lower()]
-            reaches = _reaches(c, word.text.lower() in SIGNED)
-            inner = _unary(c)
-            c.shallower()
+            with c.nested():
+                reaches = _reaches(c, word.text.lower() in SIGNED)
+                inner = _unary(c)
             parts = tuple(
                 Metric(BACKWARDS[operator] if past else operator, reach, inner, span=c.since(start))
                 for past, reach in reaches
@@ -182,11 +178,7 @@ def _unary(c: Scanner) -> Formula:
             # Around now, both ways: at all times of both sides, or at some of either.
             return (And if operator == "always" else Or)(parts, span=c.since(start))
     if c.accept("("):
-        c.deeper()
-        found = _formula(c)
-        c.expect(")")
-        c.shallower()
-        return found
+        return c.bracketed(partial(_formula, c))
     if c.is_at(EVERYTHING) and c.ahead().text != "(":
         return Top(span=c.take().span)
     if c.is_at(NOTHING) and c.ahead().text != "(":
@@ -209,9 +201,7 @@ def _atom(c: Scanner) -> Atom:
     arguments: list[Term] = []
     if c.is_at("(") and c.ahead().text != ")":
         c.take()
-        arguments.append(_argument(c))
-        while c.accept(","):
-            arguments.append(_argument(c))
+        arguments = c.separated(",", partial(_argument, c))
         c.expect(")", "`,` or `)` after an argument")
     elif c.accept("("):
         c.expect(")")

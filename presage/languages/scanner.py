@@ -7,11 +7,13 @@ so that messages look alike whatever language a file is in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 
 from presage.errors import Diagnostic, Source, Span, nearest
 from presage.model.terms import Number, number
+from presage.parser.cursor import ReadPart
 from presage.parser.lexer import MAX_CHARACTERS, MAX_DEPTH, Comment, Token
 
 MOST_DIGITS = 60
@@ -135,14 +137,40 @@ class Scanner:
         hint = f"did you mean `{close}`?" if close else hint
         return Unreadable("P201", f"expected {what}, found `{token.text[:40]}`", token.span, hint)
 
-    def deeper(self) -> None:
+    @contextmanager
+    def nested(self) -> Iterator[None]:
         """Guards the machine's stack: what is nested too deeply is refused with a message."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unreadable("P102", f"brackets and operators are nested more than {MAX_DEPTH} deep", self.token.span)
+        try:
+            yield
+        finally:
+            self.depth -= 1
 
-    def shallower(self) -> None:
-        self.depth -= 1
+    def bracketed(self, read: Callable[[], ReadPart], what: str = "") -> ReadPart:
+        """What stands between brackets, of which the first is taken already."""
+        with self.nested():
+            found = read()
+            self.expect(")", what)
+        return found
+
+    def separated(self, separator: str, read: Callable[[], ReadPart]) -> list[ReadPart]:
+        """One piece or several."""
+        found = [read()]
+        while self.accept(separator):
+            found.append(read())
+        return found
+
+    def joined(
+        self, read: Callable[[], ReadPart], join: Callable[[str, ReadPart, ReadPart, Span], ReadPart], *signs: str
+    ) -> ReadPart:
+        """Pieces with signs between them, that are joined from left to right."""
+        start = self.token.start
+        left = read()
+        while sign := self.accept(*signs):
+            left = join(sign.text, left, read(), self.since(start))
+        return left
 
     def number(self, what: str = "a number") -> Number:
         negative = self.accept("-")

@@ -6,15 +6,55 @@ late, and what stands, is the same for all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import heapq
+from collections.abc import Iterator, Sequence
+from itertools import count
+from typing import Any, Generic, TypeVar
 
 from presage.analysis.subject import Subject
 from presage.answers import Answer
 from presage.errors import PresageError
 from presage.io.facts import Checker, Fact
+from presage.io.reading_back import read, written
 from presage.io.tables import Columns
 from presage.model.terms import Number
+
+AgendaItem = TypeVar("AgendaItem")
+
+
+class Agenda(Generic[AgendaItem]):
+    """What waits for its time, such as facts that came before it. What waits for the same time comes in the order in
+    which it was put there."""
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[Number, int, AgendaItem]] = []
+        self._order = count()
+
+    def put(self, time: Number, what: AgendaItem) -> None:
+        heapq.heappush(self._heap, (time, next(self._order), what))
+
+    @property
+    def first(self) -> Number | None:
+        """The next time for which something waits."""
+        return self._heap[0][0] if self._heap else None
+
+    def taken(self, until: Number) -> Iterator[AgendaItem]:
+        """What waits for times up to one, and no longer then."""
+        while self._heap and self._heap[0][0] <= until:
+            yield heapq.heappop(self._heap)[2]
+
+    def __iter__(self) -> Iterator[tuple[Number, AgendaItem]]:
+        return ((time, what) for time, _, what in sorted(self._heap, key=lambda item: item[:2]))
+
+
+def event_out(fact: Fact) -> list[Any]:
+    """A fact that is about one time, as plain values."""
+    return [fact.predicate, [written(each) for each in fact.arguments], written(fact.low)]
+
+
+def event_in(kept: Sequence[Any]) -> Fact:
+    name, arguments, time = kept
+    return Fact(name, tuple(map(read, arguments)), read(time), read(time))
 
 
 class OwnSteps:

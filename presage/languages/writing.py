@@ -21,6 +21,7 @@ from presage.model.formulas import (
     Top,
     Windowed,
     children,
+    map_terms,
     with_children,
 )
 from presage.model.statements import Head, Rule
@@ -99,31 +100,6 @@ def terms_of(formula: Formula) -> Iterator[Term]:
 def names_in(formulas: Iterable[Formula]) -> Iterator[str]:
     """The names of all variables, with repetitions."""
     return (each.name for formula in formulas for each in terms_of(formula) if isinstance(each, Variable))
-
-
-def map_terms(formula: Formula, change: Callable[[Term], Term]) -> Formula:
-    """The formula with every term passed through `change`, from the leaves up; times and aggregates' bodies too."""
-
-    def term(given: Term) -> Term:
-        return map_term(given, lambda each: change(_inside(each)))
-
-    def _inside(each: Term) -> Term:
-        if isinstance(each, Aggregate):
-            return replace(each, body=tuple(map_terms(part, change) for part in each.body))
-        return each
-
-    match formula:
-        case Atom(arguments=arguments):
-            return replace(formula, arguments=tuple(term(each) for each in arguments))
-        case Comparison(left=left, right=right):
-            return replace(formula, left=term(left), right=term(right))
-        case Pinned(pin=pin) if isinstance(pin.base, Variable):
-            base = change(pin.base)
-            assert isinstance(base, Variable)
-            return replace(formula, formula=map_terms(formula.formula, change), pin=replace(pin, base=base))
-        case _:
-            parts = children(formula)
-            return with_children(formula, tuple(map_terms(each, change) for each in parts)) if parts else formula
 
 
 def replacing(known: dict[str, Term]) -> Callable[[Term], Term]:

@@ -6,28 +6,26 @@ Nodes are frozen and compare by structure; where a node stood in the text (`span
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Union
 
 from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 from presage.model.terms import Aggregate, Constant, Function, Term, Variable, aggregates_in, map_term, term_variables
 from presage.model.time import Interval, Pin
 from presage.model.windows import Window
-from presage.syntax import ASKING
+from presage.syntax import ASKING, NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Placed):
     predicate: str
     arguments: tuple[Term, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Top:
+class Top(Placed):
     """`true`, which holds at every time."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 OPPOSITES = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -37,108 +35,95 @@ MIRRORED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Placed):
     operator: str
     left: Term
     right: Term
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Placed):
     """`φ@T+1`: φ at that time."""
 
     formula: Formula
     pin: Pin
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class Over(Placed):
     """`p(a)@[1,5)`: the time of a fact that holds over an interval. Facts only."""
 
     formula: Formula
     interval: Interval
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Placed):
     """`once`, `historically`, `eventually` or `always` over an interval."""
 
     operator: str
     interval: Interval
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class BinaryMetric:
+class BinaryMetric(Placed):
     """`left since[…] right` or `left until[…] right`."""
 
     operator: str
     interval: Interval
     left: Formula
     right: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Windowed:
+class Windowed(Placed):
     window: Window
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(Placed):
     """`yesterday φ` or `tomorrow φ`: φ one unit of time before, or after."""
 
     operator: str
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Modal:
+class Modal(Placed):
     """`some φ` or `all φ`: at some or every time point of the current window."""
 
     operator: str
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Placed):
     """`reset φ`: φ on the whole stream again."""
 
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Not:
+class Not(Placed):
     formula: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class And:
+class And(Placed):
     parts: tuple[Formula, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Or:
+class Or(Placed):
     parts: tuple[Formula, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Implies:
+class Implies(Placed):
     left: Formula
     right: Formula
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 Formula = Union[
@@ -170,12 +155,56 @@ def map_comparisons(formula: Formula, change: Callable[[Term], Term]) -> Formula
     return transform(formula, node)
 
 
+def map_terms(formula: Formula, change: Callable[[Term], Term]) -> Formula:
+    """The formula with every term passed through `change`, from the leaves up: arguments, sides of comparisons, what
+    stands in the braces of aggregates, and variables that are times."""
+
+    def node(part: Formula) -> Formula:
+        match part:
+            case Atom(arguments=arguments) if arguments:
+                return replace(part, arguments=tuple(map_term(each, change) for each in arguments))
+            case Comparison(left=left, right=right):
+                return replace(part, left=map_term(left, change), right=map_term(right, change))
+            case Pinned(pin=Pin(base=Variable() as base) as pin):
+                time = change(base)
+                assert isinstance(time, Variable), "a time that varies stays a variable"
+                return replace(part, pin=replace(pin, base=time))
+            case _:
+                return part
+
+    return transform(formula, node)
+
+
+def prefixed(word: str, formula: Formula, span: Span = NOWHERE) -> Formula:
+    """What one of the `PREFIXES` before a formula makes of it."""
+    if word == "not":
+        return Not(formula, span=span)
+    if word == "reset":
+        return Reset(formula, span=span)
+    if word in NEIGHBOURS:
+        return Beside(word, formula, span=span)
+    return Modal(word, formula, span=span)
+
+
+def prefix_of(formula: Formula) -> str | None:
+    """The word that makes such a formula of another; `None` for formulas of all other kinds."""
+    match formula:
+        case Not():
+            return "not"
+        case Reset():
+            return "reset"
+        case Modal(operator=word) | Beside(operator=word):
+            return word
+        case _:
+            return None
+
+
 def operator_of(formula: Formula) -> str:
     """The word of an operator over times; of a window that of what stands below it."""
     match formula:
         case Windowed(formula=inner):
             return operator_of(inner)
-        case Metric(operator=word) | BinaryMetric(operator=word) | Modal(operator=word) | Beside(operator=word):
+        case Metric(operator=word) | BinaryMetric(operator=word) | Modal(operator=word):
             return word
         case _:
             raise TypeError(f"{formula} has no operator")

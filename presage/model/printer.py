@@ -13,21 +13,19 @@ from typing import TYPE_CHECKING
 from presage.model.formulas import (
     And,
     Atom,
-    Beside,
     BinaryMetric,
     Comparison,
     Formula,
     Implies,
     Metric,
-    Modal,
-    Not,
     Or,
     Over,
     Pinned,
-    Reset,
     Top,
     Windowed,
     asks,
+    children,
+    prefix_of,
 )
 from presage.model.statements import (
     Chase,
@@ -233,12 +231,6 @@ def show_formula(formula: Formula, least: int = _IMPLIES) -> str:
             text, binds = f"{operator}{show_interval(interval)} {show_formula(inner, _PREFIX)}", _PREFIX
         case Windowed(window=window, formula=inner):
             text, binds = f"{show_window(window)} {show_formula(inner, _PREFIX)}", _PREFIX
-        case Modal(operator=operator, formula=inner) | Beside(operator=operator, formula=inner):
-            text, binds = f"{operator} {show_formula(inner, _PREFIX)}", _PREFIX
-        case Reset(formula=inner):
-            text, binds = f"reset {show_formula(inner, _PREFIX)}", _PREFIX
-        case Not(formula=inner):
-            text, binds = f"not {show_formula(inner, _PREFIX)}", _PREFIX
         case BinaryMetric(operator=operator, interval=interval, left=left, right=right):
             first, second = show_formula(left, _PREFIX), show_formula(right, _PREFIX)
             text, binds = f"{first} {operator}{show_interval(interval)} {second}", _SINCE
@@ -248,6 +240,11 @@ def show_formula(formula: Formula, least: int = _IMPLIES) -> str:
             text, binds = " or ".join(show_formula(part, _AND) for part in parts), _OR
         case Implies(left=left, right=right):
             text, binds = f"{show_formula(left, _OR)} implies {show_formula(right)}", _IMPLIES
+        case _ if (word := prefix_of(formula)) is not None:
+            (inner,) = children(formula)
+            text, binds = f"{word} {show_formula(inner, _PREFIX)}", _PREFIX
+        case _:
+            raise TypeError(f"{formula!r} has no spelling")
     return f"({text})" if binds < least else text
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Union
 
-from presage.errors import NOWHERE, Span
 from presage.model.formulas import Atom, Formula, variables
+from presage.model.placed import Placed
 from presage.model.terms import Constant, Number, Variable
 from presage.model.time import Duration, Pin, Quantity, Timestamp
 
@@ -15,96 +15,84 @@ ParameterValue = Constant | Duration | Timestamp
 
 
 @dataclass(frozen=True, slots=True)
-class Param:
+class Param(Placed):
     """`param limit = 30.`: a named constant. `value` is what is in force; it may have been set from outside."""
 
     name: str
     value: ParameterValue
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Include:
+class Include(Placed):
     """`include "limits.psg".`: reading a program with its files puts their statements in its place."""
 
     path: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(Placed):
     kind: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Tick:
+class Tick(Placed):
     length: Duration
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class Start(Placed):
     moment: Timestamp
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Placed):
     kind: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Chase:
+class Chase(Placed):
     """How values are invented: always (`skolem`), or only where none that is there would do (`restricted`)."""
 
     kind: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Horizon:
+class Horizon(Placed):
     length: Quantity
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnBound:
+class ColumnBound(Placed):
     """`>= 0` after a number type: other values are wrong input."""
 
     operator: str
     value: Constant
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Placed):
     name: str
     type: str = "any"
     bound: ColumnBound | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Placed):
     """`device = wt25` in the `where` of an input."""
 
     column: str
     value: Constant
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Distribution:
+class Distribution(Placed):
     """Probabilities of delays; what is missing to 1 is loss."""
 
     parts: tuple[tuple[Quantity, Number], ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class Input(Placed):
     predicate: str
     columns: tuple[Column, ...] = ()
     where: tuple[Condition, ...] = ()
@@ -113,43 +101,38 @@ class Input:
     rate: Number | None = None
     learned: tuple[str, ...] = ()
     """What is left to the stream: the distribution of `delay` below its bound, the `rate`, or both."""
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Static:
+class Static(Placed):
     predicate: str
     columns: tuple[Column, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class Query(Placed):
     atom: Atom
     pin: Pin | None = None
     tone: str | None = None
     """`good` or `bad`: what it means to whoever looks on that the query comes true; answers are the same."""
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class Head(Placed):
     """What a rule derives: all of `atoms`, or with `choice` at least one of them."""
 
     atoms: tuple[Formula, ...]
     choice: bool = False
     exists: tuple[Variable, ...] = ()
     lasting: bool = False
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Placed):
     """A rule; a fact has no body, a constraint no head. `origin` is the rule it was rewritten from."""
 
     head: Head | None
     body: tuple[Formula, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
     origin: Rule | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     @property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fractions import Fraction
 from typing import TYPE_CHECKING, Union
 
-from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 
 if TYPE_CHECKING:
     from presage.model.formulas import Formula
@@ -33,30 +33,27 @@ def number(value: Number) -> Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Placed):
     """An identifier or string (`str`), or a number. `high` and `"high"` are the same constant."""
 
     value: Value
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Placed):
     """`$limit`: what `param limit = …` says, wherever a constant or a length of time may stand. The first rewriting
     pass puts the value in its place, so that only what reads and prints programs knows of it."""
 
     name: str
     negative: bool = False
     """Whether a minus sign stands before it, as in `T-$wait`."""
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Placed):
     """A variable; each occurrence of the name `_` is a variable of its own."""
 
     name: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
     @property
     def is_anonymous(self) -> bool:
@@ -64,26 +61,22 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Now:
+class Now(Placed):
     """The time at which the rule is looked at."""
-
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Negative:
+class Negative(Placed):
     """`-t`, where t is not a number literal."""
 
     term: Term
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
+class Arithmetic(Placed):
     operator: str
     left: Term
     right: Term
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,28 +88,26 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class Function(Placed):
     """`abs(X)`, `hour(T, "Europe/Vienna")`: what `model/functions.py` computes. Functions that ask (`contains`) are
     worth the text `true` or `false`. Rewriting gives functions of time their clock."""
 
     name: str
     arguments: tuple[Term, ...]
     clock: Clock | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class Case(Placed):
     """`case(condition, x, y)`: the condition is made of comparisons with `and`, `or` and `not`."""
 
     condition: Formula
     then: Term
     otherwise: Term
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class Aggregate(Placed):
     """`count { terms : body }`: a function of the set of tuples of the terms' values for which the body holds.
 
     As written, `shared` is `None`. The pass `rewrite/sharing.py` gives local variables names that occur nowhere else in
@@ -129,7 +120,6 @@ class Aggregate:
     body: tuple[Formula, ...]
     shared: tuple[str, ...] | None = None
     binds: tuple[str, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 Term = Union[

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 from typing import Union
 
-from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 from presage.model.terms import Now, Number, Parameter, Variable
 from presage.syntax import UNITS
 
 
 @dataclass(frozen=True, slots=True)
-class Duration:
+class Duration(Placed):
     """A length of real time such as `90s`; the `tick` declaration turns it into a number."""
 
     amount: Number
     unit: str
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
     @property
     def milliseconds(self) -> Fraction:
@@ -26,11 +25,10 @@ class Duration:
 
 
 @dataclass(frozen=True, slots=True)
-class Timestamp:
+class Timestamp(Placed):
     """A moment of real time, in UTC; `start` and `tick` turn it into a number."""
 
     moment: datetime
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 Quantity = Union[Number, Duration, Parameter]
@@ -41,23 +39,21 @@ TimeLiteral = Union[Number, Duration, Timestamp, Parameter]
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Placed):
     """An interval as written; `high is None` is infinity."""
 
     low: TimeLiteral
     high: TimeLiteral | None
     closed_low: bool = True
     closed_high: bool = True
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Placed):
     """Where `@` points: a time variable or `now` with an offset, or (no base) a fixed time."""
 
     base: Variable | Now | None
     offset: TimeLiteral = 0
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
 
-from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 from presage.model.time import Quantity
 
 if TYPE_CHECKING:
@@ -13,32 +13,29 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeWindow:
+class TimeWindow(Placed):
     """From `back` before to `ahead` after the pivot; `None` is infinity. With `hop` d the pivot is
     the last multiple of d, otherwise the time at which the formula is looked at."""
 
     back: Quantity | None
     ahead: Quantity | None = 0
     hop: Quantity | None = None
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class RowsWindow:
+class RowsWindow(Placed):
     """The last `rows` facts and the next `ahead`; with patterns, so many for each partition."""
 
     rows: int
     ahead: int = 0
     by: tuple[Atom, ...] = ()
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
-class OnlyWindow:
+class OnlyWindow(Placed):
     """The facts that match one of the patterns; the timeline stays."""
 
     patterns: tuple[Atom, ...]
-    span: Span = field(default=NOWHERE, compare=False, repr=False, kw_only=True)
 
 
 Window = Union[TimeWindow, RowsWindow, OnlyWindow]

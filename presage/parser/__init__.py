@@ -103,9 +103,7 @@ def parse_question(text: str, intervals: bool = False, predicates: frozenset[str
                 if not c.accept(","):
                     break
             c.expect(":", "`:` after the variables of `exists`")
-        parts = [formula(c)]
-        while c.accept(","):
-            parts.append(formula(c))
+        parts = c.separated(",", formula)
         for part in parts if not intervals else ():
             refuse_interval_times(c, part)
         c.accept(".")

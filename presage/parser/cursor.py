@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from presage.errors import Diagnostic, Note, Span, nearest
 from presage.parser.lexer import MAX_DEPTH, Token, Tokens
-from presage.syntax import BINARY_METRIC, COMPARISONS, CONNECTIVES, KEYWORDS, MODALITIES, UNARY_METRIC
+from presage.syntax import COMPARISONS, KEYWORDS, OPERATORS
 
-_OPERATOR_WORDS = (*CONNECTIVES, *UNARY_METRIC, *BINARY_METRIC, *MODALITIES, "reset", "window")
+ReadPart = TypeVar("ReadPart")
 OF_SQL = {
     "group": "groups are the variables of an aggregate that also stand outside its braces: "
     "`load(S, A) :- A = avg { V, D, T : window(5) temp(D, V)@T, site(D, S) }.`",
@@ -72,6 +73,13 @@ class Cursor:
     def accept(self, kind: str) -> Token | None:
         return self.take() if self.tokens[self.at].kind == kind else None
 
+    def separated(self, separator: str, read: Callable[[Cursor], ReadPart]) -> list[ReadPart]:
+        """One piece or several."""
+        found = [read(self)]
+        while self.accept(separator):
+            found.append(read(self))
+        return found
+
     def expect(self, kind: str, what: str, hint: str = "") -> Token:
         if self.tokens[self.at].kind == kind:
             return self.take()
@@ -99,12 +107,12 @@ class Cursor:
             return self.reserved(token)
         before = self.previous
         if not hint and before.kind in ("name", "variable") and not self.starts_line():
-            close = meant(before.text, _OPERATOR_WORDS)
+            close = meant(before.text, OPERATORS)
             if close:
                 hint = f"did you mean `{close}`?"
                 return self.failure("P201", f"`{before.text}` is not an operator", before.span, hint)
         if not hint and token.kind in ("name", "variable"):
-            close = meant(token.text, re.findall(r"`([a-z]+)`", what) or _OPERATOR_WORDS)
+            close = meant(token.text, re.findall(r"`([a-z]+)`", what) or OPERATORS)
             hint = f"did you mean `{close}`?" if close else ""
         span = token.span
         if token.kind == "end" and self.at:

@@ -150,9 +150,7 @@ def _input(c: Cursor) -> Declaration:
             raise c.failure("P201", f"`{option.kind}` is given twice", option.span, "give it once")
         seen.add(option.kind)
         if option.kind == "where":
-            where = [_condition(c)]
-            while c.accept(","):
-                where.append(_condition(c))
+            where = c.separated(",", _condition)
         elif option.kind == "delay":
             delay = _distribution(c) if c.kind == "{" else quantity(c, "a delay")
             if _is_learned(c):
@@ -189,9 +187,7 @@ def _signature(c: Cursor) -> tuple[str, tuple[Column, ...]]:
     opening = c.take()
     if c.accept(")"):
         return token.text, ()
-    columns = [_column(c)]
-    while c.accept(","):
-        columns.append(_column(c))
+    columns = c.separated(",", _column)
     c.close(opening, ")", "`,` or `)` after the column")
     return token.text, tuple(columns)
 

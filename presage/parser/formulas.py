@@ -5,18 +5,15 @@ from __future__ import annotations
 from presage.model.formulas import (
     And,
     Atom,
-    Beside,
     BinaryMetric,
     Comparison,
     Formula,
     Implies,
     Metric,
-    Modal,
-    Not,
     Or,
-    Reset,
     Top,
     Windowed,
+    prefixed,
 )
 from presage.model.terms import Constant
 from presage.parser.cursor import Cursor
@@ -30,8 +27,7 @@ from presage.syntax import (
     BINARY_METRIC,
     COMPARISONS,
     KEYWORDS,
-    MODALITIES,
-    NEIGHBOURS,
+    PREFIXES,
     UNARY_METRIC,
 )
 
@@ -109,21 +105,12 @@ def _prefix(c: Cursor) -> Formula:
             raise c.failure("P211", f"`{token.text}` needs an interval", token.span, f"write `{kind}[0,10]`")
         over = interval(c)
         return Metric(kind, over, _operand(c), span=c.since(token.start))
-    if kind == "not":
-        c.take()
-        return Not(_operand(c), span=c.since(token.start))
     if kind == "window":
         selects = window(c)
         return Windowed(selects, _operand(c), span=c.since(token.start))
-    if kind in NEIGHBOURS:
+    if kind in PREFIXES:
         c.take()
-        return Beside(kind, _operand(c), span=c.since(token.start))
-    if kind in MODALITIES:
-        c.take()
-        return Modal(kind, _operand(c), span=c.since(token.start))
-    if kind == "reset":
-        c.take()
-        return Reset(_operand(c), span=c.since(token.start))
+        return prefixed(kind, _operand(c), c.since(token.start))
     return _primary(c)
 
 

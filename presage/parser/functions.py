@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presage.errors import Span, nearest
-from presage.model.formulas import And, Comparison, Formula, Not, Or, aggregates, walk
+from presage.model.formulas import And, Comparison, Not, Or, aggregates, walk
 from presage.model.functions import FUNCTIONS, Signature, pattern, zone
 from presage.model.terms import Aggregate, Case, Constant, Function, Term
 from presage.parser.cursor import Cursor, Failure
@@ -128,15 +128,11 @@ def aggregate(c: Cursor) -> Aggregate:
         hint = f"did you mean `{near}`?" if near else f"the aggregates are {', '.join(AGGREGATES)}"
         raise c.failure("P212", f"there is no aggregate `{token.text}`", token.span, hint)
     c.deeper()
-    terms = [expression(c)]
-    while c.accept(","):
-        terms.append(expression(c))
+    terms = c.separated(",", expression)
     if c.kind != ":":
         raise c.unexpected("`,` or `:` after what is counted", f"write {counted_as(token.text)}")
     c.take()
-    body: list[Formula] = [literal(c)]
-    while c.accept(","):
-        body.append(literal(c))
+    body = c.separated(",", literal)
     c.depth -= 1
     c.close(opening, "}", "`,` or `}` after the literal")
     span = c.since(token.start)

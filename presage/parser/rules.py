@@ -5,7 +5,6 @@ from __future__ import annotations
 from presage.model.formulas import (
     And,
     Atom,
-    Beside,
     BinaryMetric,
     Comparison,
     Formula,
@@ -16,9 +15,9 @@ from presage.model.formulas import (
     Or,
     Over,
     Pinned,
-    Reset,
     Top,
     Windowed,
+    prefix_of,
     walk,
 )
 from presage.model.statements import Head, Rule
@@ -44,9 +43,7 @@ def rule(c: Cursor) -> Rule:
         what = "a body after `:-`"
         hint = "a fact is written without `:-`" if head else "a constraint says what must not hold: `:- p, q.`"
         raise c.unexpected(what, hint)
-    body = [literal(c)]
-    while c.accept(","):
-        body.append(literal(c))
+    body = c.separated(",", literal)
     for part in body:
         refuse_interval_times(c, part)
     return Rule(head, tuple(body), span=c.since(start))
@@ -137,8 +134,6 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
     match atom:
         case Windowed():
             return "a window cannot stand in a head", "windows select what a body sees; write the atom alone"
-        case Beside(operator=operator):
-            return f"`{operator}` cannot stand in a head", "pin the atom: `p@T-1`, `p@T+1`"
         case Metric(operator=operator) | BinaryMetric(operator=operator):
             hint = "a head may say `always[a,b]` or `historically[a,b]`: it must say when the atom holds"
             return f"`{operator}` cannot stand in a head", hint
@@ -155,9 +150,9 @@ def _why_not_in_a_head(atom: Formula) -> tuple[str, str]:
             return "`true` in a head says nothing", "name what follows"
         case Modal(operator=operator):
             return f"`{operator}` cannot stand in a head", "write `always[a,b] p`, or pin the atom: `p@T`"
-        case Reset():
-            return "`reset` cannot stand in a head", "write the atom alone"
         case Implies():
             return "`implies` cannot stand in a head", "write it as a rule of its own"
+        case _ if (word := prefix_of(atom)) is not None:
+            return f"`{word}` cannot stand in a head", "write the atom alone, or pin it: `p@T-1`"
         case _:
             return "only an atom can be pinned in a head", "write `p(X)@T+1`"

@@ -102,9 +102,7 @@ def _patterns(c: Cursor) -> tuple[Atom, ...]:
     if c.kind != "(":
         return (pattern(c),)
     opening = c.take()
-    found = [pattern(c)]
-    while c.accept(","):
-        found.append(pattern(c))
+    found = c.separated(",", pattern)
     c.close(opening, ")", "`,` or `)` after the pattern")
     return tuple(found)
 

@@ -15,7 +15,7 @@ from presage.analysis.differences import NOW, START
 from presage.core.formulas import At, CoreFormula, Not, names, variables
 from presage.core.reach import EVERYWHERE, HERE, Reach
 from presage.core.rules import CoreRule
-from presage.model.formulas import Comparison
+from presage.model.formulas import MIRRORED, Comparison
 from presage.model.terms import Arithmetic, Constant, Negative, Now, Number, Term, Variable
 from presage.plan.body import Body
 from presage.plan.in_rows import PartsInRows
@@ -332,7 +332,7 @@ def _terms_names(term: Term) -> set[str]:
 def _reach_from(operator: str, distance: Number, forward: bool) -> Reach:
     """How far a time may be from a value, of which a comparison says what the difference is, one way or the other."""
     if not forward:
-        operator = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(operator, operator)
+        operator = MIRRORED[operator]
         distance = -distance
     low = distance if operator in (">", ">=", "=") else None
     high = distance if operator in ("<", "<=", "=") else None

@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import count
 
 from presage.errors import Diagnostic
-from presage.model.formulas import Atom, Comparison, Formula, transform, variables
+from presage.model.formulas import Atom, Formula, map_terms, variables
 from presage.model.program import Program
 from presage.model.statements import Rule, Statement
-from presage.model.terms import Term, Variable, map_term
+from presage.model.terms import Term, Variable
 
 
 def name_anonymous(program: Program) -> tuple[Program, list[Diagnostic]]:
@@ -43,20 +43,7 @@ def _formula(formula: Formula, numbers: Iterator[int]) -> Formula:
     if not any(variable.is_anonymous for variable in variables(formula)):
         return formula
 
-    def node(part: Formula) -> Formula:
-        match part:
-            case Atom(arguments=arguments):
-                return replace(part, arguments=tuple(_term(argument, numbers) for argument in arguments))
-            case Comparison(left=left, right=right):
-                return replace(part, left=_term(left, numbers), right=_term(right, numbers))
-            case _:
-                return part
-
-    return transform(formula, node)
-
-
-def _term(term: Term, numbers: Iterator[int]) -> Term:
     def named(part: Term) -> Term:
         return Variable(f"_#{next(numbers)}", span=part.span) if part == Variable("_") else part
 
-    return map_term(term, named)
+    return map_terms(formula, named)

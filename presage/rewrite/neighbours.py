@@ -17,10 +17,6 @@ def resolve_neighbours(program: Program) -> tuple[Program, list[Diagnostic]]:
     return replace(program, statements=tuple(_statement(each) for each in program.statements)), []
 
 
-def without_neighbours(formula: Formula) -> Formula:
-    return transform(formula, _node)
-
-
 def _node(formula: Formula) -> Formula:
     if not isinstance(formula, Beside):
         return formula
@@ -31,7 +27,7 @@ def _node(formula: Formula) -> Formula:
 def _statement(statement: Statement) -> Statement:
     if not isinstance(statement, Rule):
         return statement
-    body = tuple(map(without_neighbours, statement.body))
+    body = tuple(transform(part, _node) for part in statement.body)
     if body == statement.body:
         return statement
     return replace(statement, body=body, origin=statement.origin or statement)

@@ -13,7 +13,17 @@ from itertools import count
 
 from presage.analysis.safety import bound_variables
 from presage.errors import Diagnostic
-from presage.model.formulas import And, Atom, Comparison, Formula, Pinned, aggregates, children, transform, variables
+from presage.model.formulas import (
+    And,
+    Comparison,
+    Formula,
+    Pinned,
+    aggregates,
+    children,
+    map_terms,
+    transform,
+    variables,
+)
 from presage.model.program import Program
 from presage.model.statements import Rule, Statement
 from presage.model.terms import Aggregate, Term, Variable, map_term, parts_of, term_variables
@@ -102,22 +112,9 @@ def _own_names(term: Aggregate, outside: set[str], number: int) -> Aggregate:
             return replace(part, name=local[part.name])
         return part
 
-    def node(part: Formula) -> Formula:
-        match part:
-            case Atom(arguments=arguments):
-                return replace(part, arguments=tuple(renamed(each) for each in arguments))
-            case Comparison(left=left, right=right):
-                return replace(part, left=map_term(left, renamed), right=map_term(right, renamed))
-            case Pinned(pin=pin) if isinstance(pin.base, Variable):
-                base = renamed(pin.base)
-                assert isinstance(base, Variable)
-                return replace(part, pin=replace(pin, base=base))
-            case _:
-                return part
-
     return replace(
         term,
         terms=tuple(map_term(each, renamed) for each in term.terms),
-        body=tuple(transform(each, node) for each in term.body),
+        body=tuple(map_terms(each, renamed) for each in term.body),
         shared=tuple(name for name in inside if name in outside),
     )

@@ -28,14 +28,14 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from presage.io.arriving import ArrivingColumns
-from presage.io.facts import FactError, exact
+from presage.io.facts import FactError
 from presage.model.printer import show_number
 from presage.model.terms import Number
 from presage.run.schedule import Arrival, strides, through_stretches, told_late
 from presage.spark.facts import ArrivedTogether, arrival_of, arriving_by_column, by_arrival, mark, units_of
 from presage.spark.history import leave
 from presage.spark.job import FrameSource, Job
-from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, to_bytes
+from presage.spark.packs import NO_SOURCE, ROWS_IN_A_PACK, Delivery, from_bytes, in_portions, time_of, to_bytes
 from presage.spark.rows import gathered, row_schema, spark_schema, tables_of
 from presage.spark.shard_reasoner import Live
 from presage.spark.shown import told, told_schema
@@ -138,12 +138,11 @@ def clock_of(
     lasts = F.collect_set("dense_last").alias("lasts")
     exactly = times.groupBy("arrival").agg(F.collect_set("parts").alias("parts"), lasts).toArrow()
     moments = sorted(
-        (_exact(text), math.lcm(*parts))
+        (time_of(text), math.lcm(*parts))
         for text, parts in zip(exactly.column("arrival").to_pylist(), exactly.column("parts").to_pylist(), strict=True)
     )
-    ends = (
-        [] if job.state is not None else [_exact(text) for each in exactly.column("lasts").to_pylist() for text in each]
-    )
+    lasts = [] if job.state is not None else exactly.column("lasts").to_pylist()
+    ends = [time_of(text) for each in lasts for text in each]
     last = max([*ends, *(moment for moment, _ in moments[-1:])], default=0)
     end = end_after(last)
     return BatchClock(moments[0][0] if moments else end, end, tuple(moments), edges)
@@ -191,12 +190,6 @@ def _times(job: Job, source: FrameSource, frame: DataFrame) -> DataFrame:
                 yield pa.RecordBatch.from_arrays(columns, names)
 
     return frame.mapInArrow(run, TIMES)
-
-
-def _exact(text: str) -> Number:
-    found = exact(text)
-    assert found is not None
-    return found
 
 
 # The run of a shard

@@ -23,7 +23,7 @@ from presage.analysis.predicates import Predicate
 from presage.io.alike import takes_wholes
 from presage.io.arriving import ArrivingColumns, in_order
 from presage.io.facts import Checker, Fact, FactError, exact
-from presage.io.tables import Coded, Columns, Texts, ValueColumn, Wholes, cells_of, is_text
+from presage.io.tables import Coded, Columns, Texts, ValueColumn, Wholes, cells_of, in_one_piece, is_text
 from presage.kernels.arrays import Ints
 from presage.kernels.texts import hashes
 from presage.model.printer import show_number
@@ -99,7 +99,7 @@ def mixed_cells(column: Any, where: str) -> list[Any]:
     """The cells of a column; where it has texts and numbers, what one of its two fields has."""
     if not pa.types.is_struct(column.type):
         return cells_of(column, where)
-    array = whole(column)
+    array = in_one_piece(column)
     texts, others = (array.field(name).to_pylist() for name in MIXED)
     found = [other if text is None else text for text, other in zip(texts, others, strict=True)]
     if None in found:
@@ -204,7 +204,7 @@ def values_of(column: Any, source: FrameSource, place: int, checker: Checker) ->
 def _hashes(column: Any, source: FrameSource, place: int, checker: Checker) -> Any:
     """The same on every machine for equal values, and only by chance for others."""
     if _is_plain_text(column, checker.predicates[source.predicate], place):
-        return _text_hashes(whole(column), TEXT)
+        return _text_hashes(in_one_piece(column), TEXT)
     distinct, places = values_of(column, source, place, checker)
     texts = pa.array([str(value) for value in distinct], pa.string())
     is_text = np.array([isinstance(value, str) for value in distinct], bool)
@@ -264,7 +264,7 @@ def columns_of(table: Any, source: FrameSource, checker: Checker) -> Columns:
     for place in range(source.arguments):
         column = table.column(place)
         if _is_plain_text(column, known, place):
-            arguments.append(Texts(whole(column)))
+            arguments.append(Texts(in_one_piece(column)))
         elif (numbers := _plain_wholes(column)) is not None and takes_wholes(known, place, numbers):
             arguments.append(Wholes(numbers))
         else:
@@ -286,11 +286,6 @@ def _plain_wholes(column: Any) -> Ints | None:
     return found
 
 
-def whole(column: Any) -> Any:
-    """A column as one array."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
 def facts_of(table: Any, source: FrameSource, job: Job) -> Iterator[Fact]:
     columns = []
     for place in range(source.arguments):
@@ -308,6 +303,6 @@ def facts_of(table: Any, source: FrameSource, job: Job) -> Iterator[Fact]:
 def _read(column: Any, discrete: bool) -> list[Any]:
     if discrete:
         return list(column.to_pylist())
-    encoded = whole(column).dictionary_encode()
+    encoded = in_one_piece(column).dictionary_encode()
     known = [exact(text) for text in encoded.dictionary.to_pylist()]
     return [None if index is None else known[index] for index in encoded.indices.to_pylist()]

@@ -157,6 +157,16 @@ def test_ask_with_invented_values(program: Any) -> None:
     assert lines("models", *given_facts, "--at", "2")[0]["facts"][-2:] == ["ticket(ann, _:1)@2", "vip(ann)@2"]
 
 
+def test_ask_with_parameters(program: Any) -> None:
+    given_facts = program("timeline discrete. param far = 3. input p(x). q(X) :- p(X).", ("p", ["a"], 1))
+    found = lines("ask", *given_facts, "--at", "any", "--timeline", "0..9", "p(X), eventually[0,$far] p(X)")
+    assert found == [{"bindings": {"X": "a"}, "at": 1}]
+    assert lines("ask", *given_facts, "--at", "4", "once[0,$far] p(a)") == [{"holds": True, "at": 4}]
+    assert lines("ask", *given_facts, "--set", "far=2", "--at", "4", "once[0,$far] p(a)") == [{"holds": False, "at": 4}]
+    done = presage("ask", *given_facts, "--at", "4", "once[0,$near] p(a)")
+    assert done.returncode == 1 and "the parameter `near` is not declared" in done.stderr
+
+
 def test_ask_with_units(program: Any) -> None:
     text = "tick 1m. start 2026-01-01T00:00:00Z. input up(x). seen(X) :- up(X)."
     given_facts = program(text, ("up", ["a"], "2026-01-01T00:10:00Z"))

@@ -322,5 +322,16 @@ def test_the_site_can_be_built(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_recipe_for_a_construct_names_the_files_that_know_it() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipe = guide.partition("## Adding a construct")[2].partition("`tests/house/test_docs.py` holds")[0]
+    named = set(re.findall(r"`(presage/[a-z_/]+\.py)`", recipe))
+    package = ROOT / "presage"
+    ours = [path for path in package.rglob("*.py") if "languages" not in path.relative_to(package).parts]
+    knows = re.compile(r"\bBeside\b[,(:]|\b(NEIGHBOURS|resolve_neighbours|yesterday)\b")
+    knowing = {str(path.relative_to(ROOT)) for path in ours if knows.search(path.read_text(encoding="utf-8"))}
+    assert named == knowing and len(knowing) <= 8
+
+
 if __name__ == "__main__" and "--update" in sys.argv:
     update()

@@ -20,8 +20,8 @@ from presage.languages.cql.relations import (
     with_names,
 )
 from presage.languages.cql.scopes import Scope
-from presage.languages.writing import map_terms, names_in, replacing
-from presage.model.formulas import And, Comparison, Formula, Or, Top
+from presage.languages.writing import names_in, replacing
+from presage.model.formulas import And, Comparison, Formula, Or, Top, map_terms
 from presage.model.terms import Aggregate, Constant, Term, Variable, subterms
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presage.errors import Span
-from presage.languages.writing import FreshNames, flat, map_terms, names_in, replacing
-from presage.model.formulas import Atom, Comparison, Formula, Not, Or
+from presage.languages.writing import FreshNames, flat, names_in, replacing
+from presage.model.formulas import Atom, Comparison, Formula, Not, Or, map_terms
 from presage.model.terms import Aggregate, Arithmetic, Constant, Negative, Term, Variable, term_variables
 
 NUMBERS = ("int", "float")

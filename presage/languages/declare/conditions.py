@@ -6,6 +6,7 @@ A condition is true, false, or open (`None`) as long as an event that has not co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Union
 
 from presage.languages.conditions import compared
@@ -106,22 +107,17 @@ def read_condition(c: Scanner) -> DataCondition:
 
 
 def _either(c: Scanner) -> DataCondition:
-    parts = [_both(c)]
-    while c.accept("or"):
-        parts.append(_both(c))
+    parts = c.separated("or", partial(_both, c))
     return parts[0] if len(parts) == 1 else SomeCondition(tuple(parts))
 
 
 def _both(c: Scanner) -> DataCondition:
-    parts = [_single(c)]
-    while c.accept("and"):
-        parts.append(_single(c))
+    parts = c.separated("and", partial(_single, c))
     return parts[0] if len(parts) == 1 else EveryCondition(tuple(parts))
 
 
 def _single(c: Scanner) -> DataCondition:
-    c.deeper()
-    try:
+    with c.nested():
         if c.accept("not"):
             return Opposite(_single(c))
         if c.accept("("):
@@ -136,8 +132,6 @@ def _single(c: Scanner) -> DataCondition:
             c.take()
             return AttributeThere(_attribute(c))
         return _comparison(c)
-    finally:
-        c.shallower()
 
 
 def _comparison(c: Scanner) -> DataCondition:
@@ -159,9 +153,7 @@ def _compared(c: Scanner) -> DataCondition:
         if not isinstance(left, Attribute):
             raise Unreadable("P206", "`in` is about an attribute, such as A.kind", c.before.span)
         c.expect("(", "`(` and values")
-        values = [_constant(c)]
-        while c.accept(","):
-            values.append(_constant(c))
+        values = c.separated(",", partial(_constant, c))
         c.expect(")", "`,` or `)` after a value")
         found: DataCondition = AttributeAmong(left, tuple(values))
         return Opposite(found) if denied else found

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from typing import Any
 
 from presage.analysis.subject import Subject
@@ -15,7 +13,7 @@ from presage.io.reading_back import read, written
 from presage.languages.declare.reading import Written
 from presage.languages.declare.templates import Together, watch_of
 from presage.languages.declare.watching import ActivityEvent, Verdict, Watch
-from presage.languages.steps import OwnSteps
+from presage.languages.steps import Agenda, OwnSteps, event_in, event_out
 from presage.model.printer import show_number
 from presage.model.terms import Number, Value
 
@@ -64,20 +62,19 @@ class DeclareSteps(OwnSteps):
         self.longest_lag = max((each.constraint.high or 0 for each in constraints), default=0)
         self.cases: dict[Value, _Case] = {}
         self.completed: set[Value] = set()
-        self._due: list[tuple[Number, int, Value]] = []
-        self._early: list[tuple[Number, int, Fact]] = []
+        self._due: Agenda[Value] = Agenda()
+        """Cases, by when something may change though nothing comes."""
+        self._early: Agenda[Fact] = Agenda()
         """Facts that came before their time."""
-        self._order = count()
 
     def next_decision(self) -> Number | None:
-        coming = [each[0][0] for each in (self._due, self._early) if each]
-        return min(coming, default=None)
+        return min((each.first for each in (self._due, self._early) if each.first is not None), default=None)
 
     def _at(self, facts: list[Fact], now: Number) -> list[Answer]:
         for fact in facts:
             if fact.low != fact.high or fact.low is None:
                 raise FactError(f"`{fact.predicate}`: what happens in a case happens at a time, not over an interval")
-            heapq.heappush(self._early, (fact.low, next(self._order), fact))
+            self._early.put(fact.low, fact)
         found: list[Answer] = []
         while True:
             # What was known before its time is taken at its time; deadlines in between are looked at in order.
@@ -88,14 +85,8 @@ class DeclareSteps(OwnSteps):
         return found
 
     def _moment(self, time: Number, now: Number) -> Iterator[Answer]:
-        taken: list[Fact] = []
-        while self._early and self._early[0][0] == time:
-            taken.append(heapq.heappop(self._early)[2])
-        changed: dict[Value, bool] = {}
-        while self._due and self._due[0][0] <= time:
-            case = heapq.heappop(self._due)[2]
-            if case in self.cases:
-                changed[case] = False
+        taken = list(self._early.taken(time))
+        changed = {case: False for case in self._due.taken(time) if case in self.cases}
         for case, event in self._occurrences(taken, time):
             changed[case] = False
             known = self.cases.get(case)
@@ -156,7 +147,7 @@ class DeclareSteps(OwnSteps):
             deadlines = [watch.deadline(time) for watch in known.watches]
             due = min((each for each in deadlines if each is not None and each > time), default=None)
             if due is not None:
-                heapq.heappush(self._due, (due, next(self._order), case))
+                self._due.put(due, case)
 
     def standing(self, told: Sequence[Answer]) -> list[Answer]:
         confirmed = super().standing(told)
@@ -173,10 +164,10 @@ class DeclareSteps(OwnSteps):
         return {
             "now": written(self.now),
             "emit": self.emit,
-            "late": [_fact_out(each) for each in self.late],
-            "early": [_fact_out(each) for _, _, each in sorted(self._early, key=lambda item: item[:2])],
+            "late": [event_out(each) for each in self.late],
+            "early": [event_out(each) for _, each in self._early],
             "completed": [written(each) for each in self.completed],
-            "due": [[written(time), written(case)] for time, _, case in sorted(self._due, key=lambda item: item[:2])],
+            "due": [[written(time), written(case)] for time, case in self._due],
             "cases": [
                 [written(case), written(known.begin), known.events, [_watch_out(each) for each in known.watches]]
                 for case, known in self.cases.items()
@@ -185,12 +176,12 @@ class DeclareSteps(OwnSteps):
 
     def remember(self, memory: dict[str, Any]) -> None:
         self.now = read(memory["now"])
-        self.late = [_fact_in(each) for each in memory["late"]]
-        self._early = [(fact.low or 0, next(self._order), fact) for fact in map(_fact_in, memory["early"])]
+        self.late = [event_in(each) for each in memory["late"]]
+        for fact in map(event_in, memory["early"]):
+            self._early.put(fact.low or 0, fact)
         self.completed = {read(each) for each in memory["completed"]}
-        self._due = [(read(time), next(self._order), read(case)) for time, case in memory["due"]]
-        heapq.heapify(self._early)
-        heapq.heapify(self._due)
+        for time, case in memory["due"]:
+            self._due.put(read(time), read(case))
         for case, begin, events, watches in memory["cases"]:
             made = [watch_of(each.constraint) for each in self.constraints]
             for watch, kept in zip(made, watches, strict=True):
@@ -225,15 +216,6 @@ def _answer(constraint: Written, case: Value, begin: Number, said: Verdict, now:
 
 
 # As plain values
-
-
-def _fact_out(fact: Fact) -> list[Any]:
-    return [fact.predicate, [written(each) for each in fact.arguments], written(fact.low)]
-
-
-def _fact_in(kept: list[Any]) -> Fact:
-    name, arguments, time = kept
-    return Fact(name, tuple(map(read, arguments)), read(time), read(time))
 
 
 def _watch_out(watch: Watch) -> Any:

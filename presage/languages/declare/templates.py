@@ -26,6 +26,12 @@ class _Pair(Watch):
         self.activation, self.target = activation, target
         self.failed = False
 
+    def verdict(self, now: Number) -> Verdict:
+        return verdict(not self.failed, not self.failed and self._can_fail())
+
+    def _can_fail(self) -> bool:
+        return self.can_activate
+
 
 class _Waiting(_Pair):
     """Those that wait for a target after the activation."""
@@ -50,8 +56,27 @@ class _Waiting(_Pair):
             return verdict(True, self._can_fail())
         return verdict(False, True, tuple(self.asked(each, self.target, now) for each in self.open))
 
+
+class _Targeted(_Pair):
+    """Those to which a target before the activation will do."""
+
+    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
+        super().__init__(constraint, activation, target)
+        self.targets: list[ActivityEvent] = []
+        self.settled = False
+        """Whether a target has come that will do whatever else comes."""
+
+    def _lacks_target(self, event: ActivityEvent) -> bool:
+        return self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets)
+
+    def _note(self, event: ActivityEvent) -> None:
+        if event.activity == self.target and not self.settled:
+            self.targets.append(event)
+            if self.will_do(event):
+                self.settled, self.targets = True, [event]
+
     def _can_fail(self) -> bool:
-        return self.can_activate
+        return self.can_activate and not self.settled
 
 
 class Response(_Waiting):
@@ -77,41 +102,18 @@ class ChainResponse(_Waiting):
             self.open.append(event)
 
 
-class RespondedExistence(_Waiting):
-    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
-        super().__init__(constraint, activation, target)
-        self.targets: list[ActivityEvent] = []
-        self.settled = False
-
+class RespondedExistence(_Targeted, _Waiting):
     def take(self, event: ActivityEvent) -> None:
         self._fulfil(event)
-        if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
+        if self._lacks_target(event):
             self.open.append(event)
-        if event.activity == self.target and not self.settled:
-            self.targets.append(event)
-            if self.will_do(event):
-                self.settled, self.targets = True, [event]
-
-    def _can_fail(self) -> bool:
-        return self.can_activate and not self.settled
+        self._note(event)
 
 
-class Precedence(_Pair):
-    def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
-        super().__init__(constraint, activation, target)
-        self.targets: list[ActivityEvent] = []
-        self.settled = False
-
+class Precedence(_Targeted):
     def take(self, event: ActivityEvent) -> None:
-        if self.activates(event, self.activation) and not any(self.meets(event, each) for each in self.targets):
-            self.failed = True
-        if event.activity == self.target and not self.settled:
-            self.targets.append(event)
-            if self.will_do(event):
-                self.settled, self.targets = True, [event]
-
-    def verdict(self, now: Number) -> Verdict:
-        return verdict(not self.failed, not self.failed and self.can_activate and not self.settled)
+        self.failed |= self._lacks_target(event)
+        self._note(event)
 
 
 class AlternatePrecedence(_Pair):
@@ -127,9 +129,6 @@ class AlternatePrecedence(_Pair):
         if event.activity == self.target:
             self.targets.append(event)
 
-    def verdict(self, now: Number) -> Verdict:
-        return verdict(not self.failed, not self.failed and self.can_activate)
-
 
 class ChainPrecedence(_Pair):
     def __init__(self, constraint: DeclareConstraint, activation: str, target: str) -> None:
@@ -141,9 +140,6 @@ class ChainPrecedence(_Pair):
             last = self.last
             self.failed |= last is None or last.activity != self.target or not self.meets(event, last)
         self.last = event
-
-    def verdict(self, now: Number) -> Verdict:
-        return verdict(not self.failed, not self.failed and self.can_activate)
 
 
 class _Never(_Pair):
@@ -173,9 +169,8 @@ class _Never(_Pair):
         if event.activity == self.target and self.before and not self.failed:
             self.targets.append(event)
 
-    def verdict(self, now: Number) -> Verdict:
-        possible = holds(self.constraint.target, None, None) is not False
-        return verdict(not self.failed, not self.failed and self.can_activate and possible)
+    def _can_fail(self) -> bool:
+        return self.can_activate and holds(self.constraint.target, None, None) is not False
 
 
 class NotRespondedExistence(_Never):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Union
 
-from presage.errors import NOWHERE, Span
 from presage.model.formulas import Atom, Comparison
+from presage.model.placed import Placed
 from presage.model.terms import Number, Variable
 
 EventInterval = tuple[Number, Number]
@@ -51,60 +51,53 @@ SWAPPED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Event(Placed):
     atom: Atom
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class Related(Placed):
     """Two patterns whose intervals lie to each other as a relation says."""
 
     relation: str
     left: EventPattern
     right: EventPattern
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Placed):
     left: EventPattern
     right: EventPattern
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
+class Without(Placed):
     """`first` SEQ `last` without the intervals of `first` SEQ `between` SEQ `last`."""
 
     between: EventPattern
     first: EventPattern
     last: EventPattern
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class WithinLength:
+class WithinLength(Placed):
     pattern: EventPattern
     length: Number
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(Placed):
     pattern: EventPattern
     conditions: tuple[Comparison, ...]
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 EventPattern = Union[Event, Related, Alternative, Without, WithinLength, Where]
 
 
 @dataclass(frozen=True, slots=True)
-class EventRule:
+class EventRule(Placed):
     head: Atom
     pattern: EventPattern
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 def parts(pattern: EventPattern) -> tuple[EventPattern, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from presage.errors import Diagnostic, Source, Span
 from presage.languages.etalis.event_patterns import (
@@ -120,7 +121,7 @@ def _rule(c: Scanner) -> EventRule:
         if isinstance(term, Variable) and (term.is_anonymous or term.name not in bound(pattern)):
             hint = "every value of a head comes from an event of its pattern (of both, with OR), or from a WHERE"
             raise Unreadable("S101", f"the head variable `{term.name}` is not bound by the pattern", term.span, hint)
-    return EventRule(head, pattern, span)
+    return EventRule(head, pattern, span=span)
 
 
 def bound(pattern: EventPattern) -> set[str]:
@@ -142,28 +143,25 @@ def bound(pattern: EventPattern) -> set[str]:
 
 
 def _pattern(c: Scanner) -> EventPattern:
-    c.deeper()
     start = c.token.start
-    found = _joined(c, LOOSE)
+    with c.nested():
+        found = _joined(c, LOOSE)
     while True:
         if _accept(c, "within"):
             token = c.token
             length = c.number("how long the pattern may last")
             if length < 0:
                 raise Unreadable("P207", "a length of time is not negative", token.span)
-            found = WithinLength(found, length, c.since(start))
+            found = WithinLength(found, length, span=c.since(start))
         elif _accept(c, "where"):
             found = _where(c, found, start)
         else:
-            c.shallower()
             return found
 
 
 def _where(c: Scanner, pattern: EventPattern, start: int) -> EventPattern:
     c.expect("(", "`(` and conditions after `WHERE`", "write WHERE (X > 3, Y < X)")
-    conditions = [_condition(c)]
-    while c.accept(","):
-        conditions.append(_condition(c))
+    conditions = c.separated(",", partial(_condition, c))
     c.expect(")", "`,` or `)` after a condition")
     known = bound(pattern)
     for each in conditions:
@@ -177,7 +175,7 @@ def _where(c: Scanner, pattern: EventPattern, start: int) -> EventPattern:
                 hint = "a condition is about values of events before it"
                 raise Unreadable("S102", f"`{name}` has no value here", place, hint)
         known |= {term.name for side in (each.left, each.right) for term in term_variables(side)}
-    return Where(pattern, tuple(conditions), c.since(start))
+    return Where(pattern, tuple(conditions), span=c.since(start))
 
 
 def _condition(c: Scanner) -> Comparison:
@@ -192,29 +190,21 @@ def _condition(c: Scanner) -> Comparison:
 
 
 def _sum(c: Scanner) -> Term:
-    start = c.token.start
-    left = _product(c)
-    while sign := c.accept("+", "-"):
-        left = Arithmetic(sign.text, left, _product(c), span=c.since(start))
-    return left
+    return c.joined(partial(_product, c), _calculated, "+", "-")
 
 
 def _product(c: Scanner) -> Term:
-    start = c.token.start
-    left = _factor(c)
-    while sign := c.accept("*", "/"):
-        left = Arithmetic(sign.text, left, _factor(c), span=c.since(start))
-    return left
+    return c.joined(partial(_factor, c), _calculated, "*", "/")
+
+
+def _calculated(sign: str, left: Term, right: Term, span: Span) -> Term:
+    return Arithmetic(sign, left, right, span=span)
 
 
 def _factor(c: Scanner) -> Term:
     start = c.token.start
     if c.accept("("):
-        c.deeper()
-        found = _sum(c)
-        c.expect(")")
-        c.shallower()
-        return found
+        return c.bracketed(partial(_sum, c))
     if c.accept("-"):
         return Negative(_factor(c), span=c.since(start))
     return _argument(c)
@@ -246,11 +236,11 @@ def _joined(c: Scanner, words: tuple[str, ...]) -> EventPattern:
     while word := _accept(c, *words):
         right = operand()
         if word == "or":
-            left = Alternative(left, right, c.since(start))
+            left = Alternative(left, right, span=c.since(start))
         elif word in SWAPPED:
-            left = Related(SWAPPED[word], right, left, c.since(start))
+            left = Related(SWAPPED[word], right, left, span=c.since(start))
         else:
-            left = Related(word, left, right, c.since(start))
+            left = Related(word, left, right, span=c.since(start))
     return left
 
 
@@ -267,17 +257,13 @@ def _single(c: Scanner) -> EventPattern:
         c.expect(",", "`,` and the second pattern", "write NOT(p1)[p2, p3]")
         last = _pattern(c)
         c.expect("]")
-        without = Without(between, first, last, c.since(start))
+        without = Without(between, first, last, span=c.since(start))
         _refuse_loose_sides(without)
         return without
     if c.accept("("):
-        c.deeper()
-        found = _pattern(c)
-        c.expect(")", "an operator or `)`")
-        c.shallower()
-        return found
+        return c.bracketed(partial(_pattern, c), "an operator or `)`")
     atom = _atom(c)
-    return Event(atom, atom.span)
+    return Event(atom, span=atom.span)
 
 
 def _refuse_loose_sides(pattern: EventPattern, outside: set[str] | None = None) -> None:
@@ -314,9 +300,7 @@ def _atom(c: Scanner) -> Atom:
         raise Unreadable("L102", f"`{name.text}` has no counterpart", name.span, hint)
     arguments: list[Term] = []
     if c.accept("("):
-        arguments.append(_argument(c))
-        while c.accept(","):
-            arguments.append(_argument(c))
+        arguments = c.separated(",", partial(_argument, c))
         c.expect(")", "`,` or `)` after an argument")
     return Atom(name.text, tuple(arguments), span=c.since(name.start))
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
 from presage.analysis.predicates import Predicate
@@ -15,7 +13,7 @@ from presage.io.facts import Checker, Fact, FactError
 from presage.io.reading_back import read, written
 from presage.languages.etalis.event_patterns import EventRule
 from presage.languages.etalis.matching import EventMatcher, Happening
-from presage.languages.steps import OwnSteps
+from presage.languages.steps import Agenda, OwnSteps
 from presage.model.printer import show_number
 from presage.model.terms import Number
 
@@ -59,12 +57,11 @@ class EtalisSteps(OwnSteps):
         self.checker = _Events(subject.program, subject.predicates, subject.discrete)
         self.matcher = EventMatcher(rules)
         self.asked = {query.atom.predicate: query for query in subject.queries}
-        self._waiting: list[tuple[Number, int, Happening]] = []
+        self._waiting: Agenda[Happening] = Agenda()
         """Events that end later, by when they do."""
-        self._order = count()
 
     def next_decision(self) -> Number | None:
-        return self._waiting[0][0] if self._waiting else None
+        return self._waiting.first
 
     def _at(self, facts: list[Fact], now: Number) -> list[Answer]:
         for fact in facts:
@@ -73,13 +70,10 @@ class EtalisSteps(OwnSteps):
             interval = (fact.low, fact.high)
             told = f"{show_answer_atom(fact.predicate, fact.arguments)}@{_shown(interval)}"
             event = Happening(fact.predicate, fact.arguments, interval, (told,))
-            heapq.heappush(self._waiting, (fact.high, next(self._order), event))
+            self._waiting.put(fact.high, event)
         found: list[Answer] = []
-        while self._waiting and self._waiting[0][0] <= now:
-            end = self._waiting[0][0]
-            ending = []
-            while self._waiting and self._waiting[0][0] == end:
-                ending.append(heapq.heappop(self._waiting)[2])
+        while (end := self._waiting.first) is not None and end <= now:
+            ending = list(self._waiting.taken(end))
             found += [self._answer(each, now) for each in self.matcher.at(ending, end) if each.predicate in self.asked]
         return sorted(found, key=lambda answer: (answer.end or answer.time or 0, answer.answer))
 
@@ -107,7 +101,7 @@ class EtalisSteps(OwnSteps):
                     [written(time) for time in each.interval],
                     list(each.because),
                 ]
-                for _, _, each in sorted(self._waiting, key=lambda item: item[:2])
+                for _, each in self._waiting
             ],
             "matches": self.matcher.memory(),
         }
@@ -120,7 +114,7 @@ class EtalisSteps(OwnSteps):
         ]
         for name, arguments, (low, high), because in memory["waiting"]:
             event = Happening(name, tuple(map(read, arguments)), (read(low), read(high)), tuple(because))
-            heapq.heappush(self._waiting, (event.interval[1], next(self._order), event))
+            self._waiting.put(event.interval[1], event)
         self.matcher.remember(memory["matches"])
 
 

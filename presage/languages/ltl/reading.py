@@ -107,34 +107,24 @@ class _Formula:
         self.atoms: list[tuple[SignedAtom, Span]] = []
 
     def whole(self) -> LtlFormula:
-        self.c.deeper()
-        left = self._implication()
-        while self.c.accept("<->"):
-            right = self._implication()
-            left = either(both(left, right), both(negated(left), negated(right)))
-        self.c.shallower()
-        return left
+        def same(_: str, left: LtlFormula, right: LtlFormula, __: Span) -> LtlFormula:
+            return either(both(left, right), both(negated(left), negated(right)))
+
+        with self.c.nested():
+            return self.c.joined(self._implication, same, "<->")
 
     def _implication(self) -> LtlFormula:
         left = self._alternatives()
         if self.c.accept("->"):
-            self.c.deeper()
-            right = self._implication()
-            self.c.shallower()
-            return either(negated(left), right)
+            with self.c.nested():
+                return either(negated(left), self._implication())
         return left
 
     def _alternatives(self) -> LtlFormula:
-        left = self._conjunction()
-        while self.c.accept("|", "||"):
-            left = either(left, self._conjunction())
-        return left
+        return self.c.joined(self._conjunction, lambda _, left, right, __: either(left, right), "|", "||")
 
     def _conjunction(self) -> LtlFormula:
-        left = self._lasting()
-        while self.c.accept("&", "&&"):
-            left = both(left, self._lasting())
-        return left
+        return self.c.joined(self._lasting, lambda _, left, right, __: both(left, right), "&", "&&")
 
     def _is(self, *operators: str) -> bool:
         """Operators are letters, in capitals, that no bracket with arguments follows."""
@@ -157,8 +147,7 @@ class _Formula:
 
     def _unary(self) -> LtlFormula:
         c = self.c
-        c.deeper()
-        try:
+        with c.nested():
             if c.accept("!"):
                 return negated(self._unary())
             if self._is("X"):
@@ -180,8 +169,6 @@ class _Formula:
                 c.expect(")", "an operator or `)`")
                 return found
             return self._atom()
-        finally:
-            c.shallower()
 
     def _no_bounds(self, word: str) -> None:
         if self.c.is_at("["):
@@ -236,9 +223,7 @@ class _Formula:
             return FALSE
         arguments: list[object] = []
         if c.accept("("):
-            arguments.append(self._argument())
-            while c.accept(","):
-                arguments.append(self._argument())
+            arguments = c.separated(",", self._argument)
             c.expect(")", "`,` or `)` after an argument")
         fact = SignedAtom(word.text, tuple(arguments))
         self.atoms.append((fact, c.since(word.start)))

@@ -3,34 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Union
 
-from presage.errors import NOWHERE, Span
+from presage.model.placed import Placed
 from presage.model.terms import Number, Value
 
 
 @dataclass(frozen=True, slots=True)
-class LogVariable:
+class LogVariable(Placed):
     """A variable."""
 
     name: str
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class LogConstant:
+class LogConstant(Placed):
     value: Value
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Placed):
     """An operator or function over terms."""
 
     operator: str
     terms: tuple[LogTerm, ...]
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 LogTerm = Union[LogVariable, LogConstant, Apply]
@@ -58,65 +55,57 @@ class LogInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class LogAtom:
+class LogAtom(Placed):
     predicate: str
     terms: tuple[LogTerm, ...]
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class TruthConstant:
+class TruthConstant(Placed):
     value: bool
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class Compare(Placed):
     operator: str
     left: LogTerm
     right: LogTerm
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Placed):
     """Whether a text has a part that a regular expression describes; what its groups take are values too."""
 
     text: LogTerm
     pattern: str
     groups: tuple[LogTerm | None, ...]
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Negation:
+class Negation(Placed):
     inner: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunction:
+class Conjunction(Placed):
     left: LogFormula
     right: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Disjunction:
+class Disjunction(Placed):
     left: LogFormula
     right: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Exists:
+class Exists(Placed):
     names: tuple[str, ...]
     inner: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
+class Aggregation(Placed):
     result: str
     function: str
     over: str
@@ -124,37 +113,33 @@ class Aggregation:
     inner: LogFormula
     nothing: Value | None = None
     """What it is worth of nothing at all, where there are no groups."""
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Let(Placed):
     predicate: str
     names: tuple[str, ...]
     defined: LogFormula
     inner: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Placed):
     """`PREVIOUS` or, with `ahead`, `NEXT`."""
 
     ahead: bool
     reach: LogInterval
     inner: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
-class SinceUntil:
+class SinceUntil(Placed):
     """`SINCE` or, with `ahead`, `UNTIL`; `ONCE` and `EVENTUALLY` have `TRUE` on the left."""
 
     ahead: bool
     reach: LogInterval
     left: LogFormula
     right: LogFormula
-    span: Span = field(default=NOWHERE, compare=False)
 
 
 LogFormula = Union[
@@ -226,10 +211,10 @@ def negated(formula: LogFormula) -> LogFormula:
         case Negation(inner=inner):
             return inner
         case Conjunction(left=left, right=right, span=span):
-            return Disjunction(negated(left), negated(right), span)
+            return Disjunction(negated(left), negated(right), span=span)
         case Disjunction(left=left, right=right, span=span):
-            return Conjunction(negated(left), negated(right), span)
+            return Conjunction(negated(left), negated(right), span=span)
         case TruthConstant(value=value, span=span):
-            return TruthConstant(not value, span)
+            return TruthConstant(not value, span=span)
         case _:
-            return Negation(formula, formula.span)
+            return Negation(formula, span=formula.span)

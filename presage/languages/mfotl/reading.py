@@ -98,50 +98,42 @@ class _Reader:
 
     def formula(self) -> LogFormula:
         c = self.c
-        c.deeper()
         start = c.token.start
-        left = self._prefixed()
-        word = self._accept("SINCE", "UNTIL")
-        if word:
+        with c.nested():
+            left = self._equivalence()
+            word = self._accept("SINCE", "UNTIL")
+            if not word:
+                return left
             reach = self._reach()
             right = self.formula()
-            left = SinceUntil(word == "UNTIL", reach, left, right, c.since(start))
-        c.shallower()
-        return left
-
-    def _prefixed(self) -> LogFormula:
-        return self._equivalence()
+        return SinceUntil(word == "UNTIL", reach, left, right, span=c.since(start))
 
     def _prefix(self) -> LogFormula | None:
         """A temporal operator or quantifier takes all that binds more tightly than `SINCE`."""
         c = self.c
         start = c.token.start
         if self._is(*PREFIX):
-            c.deeper()
             operator = PREFIX[c.take().text]
-            reach = self._reach()
-            inner = self._equivalence()
-            c.shallower()
+            with c.nested():
+                reach = self._reach()
+                inner = self._equivalence()
             span = c.since(start)
             match operator:
                 case "previous" | "next":
-                    return Neighbour(operator == "next", reach, inner, span)
+                    return Neighbour(operator == "next", reach, inner, span=span)
                 case "once" | "eventually":
-                    return SinceUntil(operator == "eventually", reach, TRUE, inner, span)
+                    return SinceUntil(operator == "eventually", reach, TRUE, inner, span=span)
                 case _:
-                    return negated(SinceUntil(operator == "always", reach, TRUE, negated(inner), span))
+                    return negated(SinceUntil(operator == "always", reach, TRUE, negated(inner), span=span))
         if self._is("EXISTS", "FORALL"):
-            c.deeper()
             word = c.take().text
-            names = [self._name()]
-            while c.accept(","):
-                names.append(self._name())
+            names = c.separated(",", self._name)
             c.expect(".", "`.` after the variables")
-            inner = self._equivalence()
-            c.shallower()
+            with c.nested():
+                inner = self._equivalence()
             if word == "EXISTS":
-                return Exists(tuple(names), inner, c.since(start))
-            return negated(Exists(tuple(names), negated(inner), c.since(start)))
+                return Exists(tuple(names), inner, span=c.since(start))
+            return negated(Exists(tuple(names), negated(inner), span=c.since(start)))
         if self._is("LET"):
             return self._let()
         for word, what in NOT_HERE.items():
@@ -164,7 +156,7 @@ class _Reader:
         defined = self.formula()
         c.expect("IN", "`IN` and the formula that uses it")
         inner = self.formula()
-        return Let(name, tuple(names), defined, inner, c.since(start))
+        return Let(name, tuple(names), defined, inner, span=c.since(start))
 
     def _binary(
         self, words: str, operand: Callable[[], LogFormula], join: Callable[[LogFormula, LogFormula, Span], LogFormula]
@@ -177,7 +169,9 @@ class _Reader:
 
     def _equivalence(self) -> LogFormula:
         def same(left: LogFormula, right: LogFormula, span: Span) -> LogFormula:
-            return Conjunction(Disjunction(negated(left), right, span), Disjunction(negated(right), left, span), span)
+            return Conjunction(
+                Disjunction(negated(left), right, span=span), Disjunction(negated(right), left, span=span), span=span
+            )
 
         return self._binary("EQUIV", self._implication, same)
 
@@ -186,17 +180,16 @@ class _Reader:
         start = c.token.start
         left = self._alternatives()
         if self._accept("IMPLIES"):
-            c.deeper()
-            right = self._implication()
-            c.shallower()
-            return Disjunction(negated(left), right, c.since(start))
+            with c.nested():
+                right = self._implication()
+            return Disjunction(negated(left), right, span=c.since(start))
         return left
 
     def _alternatives(self) -> LogFormula:
-        return self._binary("OR", self._conjunction, lambda a, b, span: Disjunction(a, b, span))
+        return self._binary("OR", self._conjunction, lambda a, b, span: Disjunction(a, b, span=span))
 
     def _conjunction(self) -> LogFormula:
-        return self._binary("AND", self._single, lambda a, b, span: Conjunction(a, b, span))
+        return self._binary("AND", self._single, lambda a, b, span: Conjunction(a, b, span=span))
 
     def _single(self) -> LogFormula:
         c = self.c
@@ -205,14 +198,12 @@ class _Reader:
             return prefixed
         start = c.token.start
         if self._accept("NOT"):
-            c.deeper()
-            inner = self._single()
-            c.shallower()
-            return negated(inner)
+            with c.nested():
+                return negated(self._single())
         if self._accept("TRUE"):
-            return TruthConstant(True, c.since(start))
+            return TruthConstant(True, span=c.since(start))
         if self._accept("FALSE"):
-            return TruthConstant(False, c.since(start))
+            return TruthConstant(False, span=c.since(start))
         if c.token.kind == "word" and c.ahead().text == "<-":
             return self._aggregate()
         if c.token.kind == "word" and c.ahead().text == "(" and c.token.text not in FUNCTIONS:
@@ -248,9 +239,7 @@ class _Reader:
         over = self._name()
         groups: list[str] = []
         if c.accept(";") and not c.is_at("("):
-            groups.append(self._name())
-            while c.accept(","):
-                groups.append(self._name())
+            groups = c.separated(",", self._name)
         inner = self._single() if c.is_at("(") else self._equivalence()
         span = c.since(start)
         for name in (over, *groups):
@@ -271,15 +260,15 @@ class _Reader:
                 if value is None:
                     hint = "say it by an equation"
                     raise Unreadable("P206", "an argument is a constant or a variable", term.span, hint)
-                term = LogConstant(value, term.span)
+                term = LogConstant(value, span=term.span)
             terms.append(term)
             hidden += [each for each in term_names(term) if each.startswith("_")]
             if not c.accept(","):
                 break
         c.expect(")", "`,` or `)` after an argument")
-        atom = LogAtom(name.text, tuple(terms), c.since(name.start))
+        atom = LogAtom(name.text, tuple(terms), span=c.since(name.start))
         self.atoms.append(atom)
-        return Exists(tuple(hidden), atom, atom.span) if hidden else atom
+        return Exists(tuple(hidden), atom, span=atom.span) if hidden else atom
 
     def _comparison(self) -> LogFormula:
         c = self.c
@@ -288,11 +277,11 @@ class _Reader:
         if self._accept("MATCHES"):
             return self._matches(left, start)
         if self._accept("SUBSTRING"):
-            return Compare("SUBSTRING", left, self._term(), c.since(start))
+            return Compare("SUBSTRING", left, self._term(), span=c.since(start))
         operator = self._accept(*COMPARISONS)
         if not operator:
             raise c.unexpected("a comparison: = < <= > >=", words=WORDS)
-        return Compare(operator, left, self._term(), c.since(start))
+        return Compare(operator, left, self._term(), span=c.since(start))
 
     def _matches(self, text: LogTerm, start: int) -> LogFormula:
         c = self.c
@@ -312,27 +301,26 @@ class _Reader:
                 if not c.accept(","):
                     break
             c.expect(")", "`,` or `)` after a group")
-        return Matches(text, pattern, tuple(groups), c.since(start))
+        return Matches(text, pattern, tuple(groups), span=c.since(start))
 
     def _term(self) -> LogTerm:
         start = self.c.token.start
         left = self._product()
         while sign := self._accept("+", "-"):
-            left = Apply(sign, (left, self._product()), self.c.since(start))
+            left = Apply(sign, (left, self._product()), span=self.c.since(start))
         return left
 
     def _product(self) -> LogTerm:
         start = self.c.token.start
         left = self._factor()
         while sign := self._accept("*", "/", "MOD"):
-            left = Apply(sign, (left, self._factor()), self.c.since(start))
+            left = Apply(sign, (left, self._factor()), span=self.c.since(start))
         return left
 
     def _factor(self) -> LogTerm:
         c = self.c
         token = c.token
-        c.deeper()
-        try:
+        with c.nested():
             if c.accept("("):
                 found = self._term()
                 c.expect(")")
@@ -342,24 +330,22 @@ class _Reader:
                 if isinstance(inner, Apply) and inner.operator == "i2f" and isinstance(inner.terms[0], LogConstant):
                     value = inner.terms[0].value
                     if not isinstance(value, str):
-                        return Apply("i2f", (LogConstant(-value),), c.since(token.start))
+                        return Apply("i2f", (LogConstant(-value),), span=c.since(token.start))
                 if isinstance(inner, LogConstant) and not isinstance(inner.value, str):
-                    return LogConstant(-inner.value, c.since(token.start))
-                return Apply("-", (LogConstant(0), inner), c.since(token.start))
+                    return LogConstant(-inner.value, span=c.since(token.start))
+                return Apply("-", (LogConstant(0), inner), span=c.since(token.start))
             if self._is(*FUNCTIONS) and c.ahead().text == "(":
                 c.take()
                 c.expect("(")
                 inner = self._term()
                 c.expect(")")
-                return Apply(token.text, (inner,), c.since(token.start))
+                return Apply(token.text, (inner,), span=c.since(token.start))
             if token.kind == "string":
-                return LogConstant(unquoted(c.take().text), token.span)
+                return LogConstant(unquoted(c.take().text), span=token.span)
             if token.kind == "number":
-                written = LogConstant(c.number(), c.since(token.start))
-                return Apply("i2f", (written,), written.span) if "." in token.text else written
-            return LogVariable(self._name(), c.since(token.start))
-        finally:
-            c.shallower()
+                written = LogConstant(c.number(), span=c.since(token.start))
+                return Apply("i2f", (written,), span=written.span) if "." in token.text else written
+            return LogVariable(self._name(), span=c.since(token.start))
 
     def _name(self) -> str:
         token = self.c.token

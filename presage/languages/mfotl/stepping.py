@@ -6,10 +6,8 @@ point as soon as that is decided: what looks back at once, what looks ahead when
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from presage.analysis.subject import Subject
@@ -30,7 +28,7 @@ from presage.languages.mfotl.compiling import (
 )
 from presage.languages.mfotl.formulas import LogFormula, free
 from presage.languages.mfotl.lasting import SinceRows, UntilRows
-from presage.languages.steps import OwnSteps
+from presage.languages.steps import Agenda, OwnSteps, event_in, event_out
 from presage.model.terms import Number, Values
 
 SATISFIED, TIME_POINT = "satisfied", "time_point"
@@ -200,12 +198,11 @@ class MfotlSteps(OwnSteps):
         self.names = tuple(free(formula))
         self.log = _Log(reordered(compiled(formula, {}), self.names))
         self.longest_lag = look_ahead(self.log.nodes[-1])
-        self._early: list[tuple[Number, int, Fact]] = []
-        self._order = count()
+        self._early: Agenda[Fact] = Agenda()
         self._counted = 0
 
     def next_decision(self) -> Number | None:
-        coming = [self._early[0][0]] if self._early else []
+        coming = [] if self._early.first is None else [self._early.first]
         ends = [
             self.log.points[self.log.done[at]].time + high
             for at, node in enumerate(self.log.nodes)
@@ -219,17 +216,16 @@ class MfotlSteps(OwnSteps):
         for fact in facts:
             if fact.low is None or fact.low != fact.high:
                 raise FactError(f"`{fact.predicate}`: what a log says it says at a time, not over an interval")
-            heapq.heappush(self._early, (fact.low, next(self._order), fact))
-        while self._early and self._early[0][0] <= now:
-            self._take(self._early[0][0])
+            self._early.put(fact.low, fact)
+        while (time := self._early.first) is not None and time <= now:
+            self._take(time)
         self.log.now = now
         return [answer for point, rows in self.log.work() for answer in self._answers(point, rows, now)]
 
     def _take(self, time: Number) -> None:
         """The time points of a timestamp: `time_point` begins one; without any, all its facts are one."""
         point: Point | None = None
-        while self._early and self._early[0][0] == time:
-            fact = heapq.heappop(self._early)[2]
+        for fact in self._early.taken(time):
             if fact.predicate == TIME_POINT or point is None:
                 if point is not None:
                     self.log.add(point)
@@ -255,8 +251,8 @@ class MfotlSteps(OwnSteps):
         return {
             "now": written(self.now),
             "emit": self.emit,
-            "late": [_fact_out(each) for each in self.late],
-            "early": [_fact_out(each) for _, _, each in sorted(self._early, key=lambda item: item[:2])],
+            "late": [event_out(each) for each in self.late],
+            "early": [event_out(each) for _, each in self._early],
             "counted": self._counted,
             "next": log.next,
             "first": log.first,
@@ -281,9 +277,9 @@ class MfotlSteps(OwnSteps):
     def remember(self, memory: dict[str, Any]) -> None:
         log = self.log
         self.now, log.now = read(memory["now"]), read(memory["clock"])
-        self.late = [_fact_in(each) for each in memory["late"]]
-        self._early = [(fact.low or 0, next(self._order), fact) for fact in map(_fact_in, memory["early"])]
-        heapq.heapify(self._early)
+        self.late = [event_in(each) for each in memory["late"]]
+        for fact in map(event_in, memory["early"]):
+            self._early.put(fact.low or 0, fact)
         self._counted, log.next, log.first = memory["counted"], memory["next"], memory["first"]
         log.done = dict(enumerate(memory["done"]))
         for place, number, time, facts in memory["points"]:
@@ -310,15 +306,6 @@ def look_ahead(node: RelationNode) -> Number:
 def _is_open_ended(node: RelationNode) -> bool:
     here = isinstance(node, (Through, NeighbourNode)) and node.ahead and node.reach.high is None
     return here or any(map(_is_open_ended, below(node)))
-
-
-def _fact_out(fact: Fact) -> list[Any]:
-    return [fact.predicate, [written(each) for each in fact.arguments], written(fact.low)]
-
-
-def _fact_in(kept: Sequence[Any]) -> Fact:
-    name, arguments, time = kept
-    return Fact(name, tuple(map(read, arguments)), read(time), read(time))
 
 
 def _rows_out(rows: Any) -> list[list[Any]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from presage.languages.conditions import compared, rank
+from presage.languages.conditions import compared
 from presage.languages.mfotl.formulas import Compare, LogConstant, LogTerm, LogVariable
 from presage.languages.mfotl.text_functions import CONVERSIONS
+from presage.model.aggregating import rank
 from presage.model.terms import Value, number
 
 

@@ -12,8 +12,8 @@ from presage.languages.rsp.alternatives import UNDEF, BodyAlternative, counts
 from presage.languages.rsp.clauses import Misread
 from presage.languages.rsp.data import MatchedData
 from presage.languages.rsp.expressions import RspExpressions, Unbound, part_of
-from presage.languages.writing import map_terms, names_in, never, replacing
-from presage.model.formulas import Atom, Comparison, Formula, Not
+from presage.languages.writing import names_in, never, replacing
+from presage.model.formulas import Atom, Comparison, Formula, Not, map_terms
 from presage.model.terms import Aggregate, Constant, Term, Variable
 
 if TYPE_CHECKING:
