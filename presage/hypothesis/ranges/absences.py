@@ -39,7 +39,8 @@ class Absences:
                 yield from self._missing(open_to, absence, [EVER], [], self._cut_of(absence, given))
             return
         if absence.predicate in self.world.derived:
-            judged = self.world.judge(absence.predicate, tuple(given))  # type: ignore[arg-type]
+            reach = reach_of(self.line, state.zone, absence)
+            judged = self.world.judge(absence.predicate, tuple(given), reach)  # type: ignore[arg-type]
             yield from self._missing(state, absence, minus([EVER], judged.true), judged.never, None)
             return
         arrived = union(

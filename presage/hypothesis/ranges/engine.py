@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import count
 
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.judging import AtomByAtom
 from presage.hypothesis.ranges.lifetimes import needed, settled
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.memory import Memory
@@ -27,13 +28,11 @@ from presage.hypothesis.ranges.told import (
     is_instance,
     is_open,
     points,
-    so_far,
-    spoken_of,
     to_come,
 )
-from presage.hypothesis.ranges.turns import ends, flows, turns
+from presage.hypothesis.ranges.turns import flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
-from presage.hypothesis.ranges.world import Judged, World
+from presage.hypothesis.ranges.world import World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number, Values
 from presage.patterns.zoned import Need, RangePattern
@@ -63,7 +62,8 @@ class Ranges:
         self.spans = settled(patterns, delays)
         self.memory = Memory(needed(patterns, asked, self.spans))
         hidden = frozenset(patterns) - set(asked)
-        world = World(line, self.memory, delays, self.statics.rows, hidden, self._judge)
+        self.judging = AtomByAtom(self)
+        world = World(line, self.memory, delays, self.statics.rows, hidden, self.judging.judge)
         self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
         self.listeners: dict[str, list[tuple[str, Matching, Need]]] = {}
         """Who asks for the facts of an input."""
@@ -87,11 +87,8 @@ class Ranges:
         self.flowing: dict[AnswersKey, None] = {}
         """Answers of dense time that are decided little by little: they are looked at whenever there is a step."""
         self.tickets = count()
-        self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
-        self.hidden_wake: Number | None = None
         self.looked_at: dict[AnswersKey, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
-        self.goes_on = False  # whether the answers that were looked at last are to be looked at at each time
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
 
@@ -118,7 +115,7 @@ class Ranges:
         begins = self.now is None
         self.since = 0 if self.now is None else self.now
         self.now = now
-        self.judged.clear()
+        self.judging.begin()
         self.looked_at.clear()
         if begins:
             self._begin()
@@ -180,19 +177,8 @@ class Ranges:
 
     def pieces(self, key: AnswersKey, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
-        (found, left_out), self.goes_on = self._at_any_time(key, times), False
-        if left_out:
-            # What no evidence bounds is judged at the times of what evidence does, and as far as time may settle it.
-            near = spoken_of(self.line, found, self.told.get(key))
-            if near is None or key in self.seeds:
-                self.goes_on, near = True, so_far(self.line, self.patterns[key[0]], times, self.now or 0, near)
-            found, _ = self._at_any_time(key, near.meet(times) or near)
+        found = self.judging.pieces(key, times)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
-
-    def _at_any_time(self, key: AnswersKey, times: Stretch) -> tuple[list[ZonePiece], list[Stretch]]:
-        assert self.now is not None
-        found = [piece for each in self.matchings[key[0]] for piece in each.pieces(key[1], self.now, times)]
-        return found, [times for each in self.matchings[key[0]] for times in each.left_out]
 
     def undecided(self, name: str) -> Stretch:
         """The times of answers that were not all decided before the last step."""
@@ -201,7 +187,7 @@ class Ranges:
 
     def outcome(self, key: AnswersKey) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
-        self.hidden_wake = None
+        self.judging.wake = None
         pieces = self.pieces(key, self.undecided(key[0]))
         known = self.told.get(key)
         found = outcome(pieces, self.line, key[1])
@@ -312,7 +298,7 @@ class Ranges:
         assert self.now is not None
         self.wakes.pop(key, None)
         self.flowing.pop(key, None)
-        if self.line.whole and (self.goes_on or any(not each.needs and each.is_endless for each in pieces)):
+        if self.line.whole and (self.judging.goes_on or any(not each.needs and each.is_endless for each in pieces)):
             self._wake(key, self.now + 1)  # it goes on, and is told as time passes
             return
         if not told.at and told.open is None and key not in self.seeds:
@@ -331,8 +317,8 @@ class Ranges:
             for at in turns(piece, self.delays, self.matchings, self.now, self.line)
             if at > self.now
         ]
-        if self.hidden_wake is not None and self.hidden_wake > self.now:
-            times.append(self.hidden_wake)
+        if self.judging.wake is not None and self.judging.wake > self.now:
+            times.append(self.judging.wake)
         if times:
             self._wake(key, min(times))
         if not self.line.whole and any(flows(piece) for piece in pieces):
@@ -353,33 +339,6 @@ class Ranges:
             heapq.heappop(self.due)
         return self.due[0][0] if self.due else None
 
-    def _judge(self, name: str, arguments: Values) -> Judged:
-        """When a negated derived atom is true, and when it never can be."""
-        key = (name, arguments)
-        found = self.judged.get(key)
-        if found is None:
-            before, self.hidden_wake = self.hidden_wake, None
-            pieces, left_out = self._at_any_time(key, EVER)
-            sure: list[Stretch] = []
-            maybe: list[Stretch] = []
-            turned: list[Number] = []
-            for piece in pieces:
-                times = self.line.of_range(piece.zone.range(ANSWER))
-                (maybe if piece.needs or piece.limits else sure).append(times)
-                turned += ends(piece, self.delays, self.matchings)
-            true = union(sure)
-            assert self.now is not None
-            if left_out:
-                maybe += left_out
-                turned.append(self.now + 1)
-            judged = Judged(true, minus([EVER], [*true, *maybe]))
-            next_turn = min((at for at in turned if at > self.now), default=None)
-            found = judged, _earliest(next_turn, self.hidden_wake)
-            self.judged[key] = found
-            self.hidden_wake = before
-        self.hidden_wake = _earliest(self.hidden_wake, found[1])
-        return found[0]
-
     # -- memory -----------------------------------------------------------------------------------
 
     def restore(
@@ -398,7 +357,7 @@ class Ranges:
 
     def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[AnswersKey, Told]) -> None:
         """Takes what was known and told of some answers."""
-        self.judged.clear()
+        self.judging.begin()
         for name, row, times in facts:
             self.memory.take(name, row, times)
         for key, known in told.items():
@@ -442,7 +401,3 @@ class Ranges:
             if told.open is not None and told.open.status == "possible":
                 loose = tuple(each for each in found.ways if not each.is_fixed)
                 yield Change(*key, "possible", None, loose or told.open.ways)
-
-
-def _earliest(one: Number | None, other: Number | None) -> Number | None:
-    return other if one is None else one if other is None else min(one, other)

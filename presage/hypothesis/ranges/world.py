@@ -30,4 +30,5 @@ class World:
     delays: Delays
     statics: RowsOf
     derived: frozenset[str]
-    judge: Callable[[str, Values], Judged]
+    judge: Callable[[str, Values, Stretch], Judged]
+    """When a negated derived atom is true and when it never can be, at least at some times."""
