@@ -13,10 +13,12 @@ from dataclasses import replace
 from itertools import count
 
 from presage.hypothesis.delays import Delays
+from presage.hypothesis.ranges.evolutions import Evolutions, moved
 from presage.hypothesis.ranges.judging import AtomByAtom
-from presage.hypothesis.ranges.lifetimes import needed, settled
+from presage.hypothesis.ranges.lifetimes import kept, needed, settled
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.memory import Memory
+from presage.hypothesis.ranges.partial import known_values
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.hypothesis.ranges.told import (
     Change,
@@ -55,15 +57,23 @@ class Ranges:
         delays: Delays,
         everybody: bool = False,
         statics: StaticRows | None = None,
+        entangled: bool = False,
     ) -> None:
-        """`patterns` are those of what is asked for, and of the derived predicates that occur negated below."""
+        """`patterns` are those of what is asked for, and of the derived predicates that occur negated below. What is
+        `entangled` is judged evolution by evolution, one time of an answer after the other."""
         self.line, self.asked, self.delays, self.everybody = line, tuple(asked), delays, everybody
+        self.patterns = patterns
         self.statics = StaticRows() if statics is None else statics
         self.spans = settled(patterns, delays)
-        self.memory = Memory(needed(patterns, asked, self.spans))
         hidden = frozenset(patterns) - set(asked)
-        self.judging = AtomByAtom(self)
-        world = World(line, self.memory, delays, self.statics.rows, hidden, self.judging.judge)
+        self.evolutions = Evolutions(self) if entangled else None
+        self.judging = AtomByAtom(self) if self.evolutions is None else self.evolutions
+        circular = self.evolutions.circular if self.evolutions is not None else {}
+        self.memory = Memory(needed(patterns, asked, self.spans, circular))
+        self.kept = kept(patterns, self.spans)
+        """For how long after its time what became of a derived atom may matter."""
+        field = None if self.evolutions is None else self.evolutions.field
+        world = World(line, self.memory, delays, self.statics.rows, hidden, self.judging.judge, field)
         self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
         self.listeners: dict[str, list[tuple[str, Matching, Need]]] = {}
         """Who asks for the facts of an input."""
@@ -91,16 +101,15 @@ class Ranges:
         """What the answers that the last step looked at hang on."""
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
-
-    @property
-    def patterns(self) -> dict[str, list[RangePattern]]:
-        """Of queries and of what is negated below them."""
-        return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
+        if self.evolutions is not None:
+            self.evolutions.attach(world)
 
     def without_memory(self, statics: StaticRows | None = None) -> Ranges:
         """An engine of the same patterns that knows nothing but static facts: the same ones, or others."""
         known = self.statics if statics is None else statics
-        return Ranges(self.line, self.patterns, self.asked, self.delays, self.everybody, known)
+        return Ranges(
+            self.line, self.patterns, self.asked, self.delays, self.everybody, known, self.evolutions is not None
+        )
 
     @property
     def negates_derived(self) -> bool:
@@ -130,11 +139,25 @@ class Ranges:
                 del self.wakes[key]
                 touched[key] = None
         touched.update(self.flowing)
-        changes: list[Change] = []
-        for key in touched:
-            changes += self._look(key)
+        changes = list(self._looks(touched))
         self.memory.forget(now)
         return changes
+
+    def _looks(self, touched: dict[AnswersKey, None]) -> Iterator[Change]:
+        if self.evolutions is None:
+            for key in touched:
+                yield from self._look(key)
+            return
+        self.evolutions.follow_circles()
+        # Answers about somebody fall apart from those about everybody.
+        for key in sorted(touched, key=lambda each: not is_open(each[1])):
+            if is_open(key[1]):
+                yield from self._look(key)
+                touched.update(self.evolutions.fallen)
+        for key in touched:
+            if not is_open(key[1]):
+                yield from self._look(key)
+        self.evolutions.forget()
 
     def _begin(self) -> None:
         """What needs no fact to come up."""
@@ -145,23 +168,44 @@ class Ranges:
                         if self.everybody or not is_open(arguments):
                             self.seeds[name, arguments] = None
 
-    def _touched(self, name: str, row: Values, times: Stretch, is_fact: bool = True) -> Iterator[AnswersKey]:
+    def _touched(
+        self,
+        name: str,
+        row: OpenArguments,
+        times: Stretch,
+        is_fact: bool = True,
+        seen: frozenset[AnswersKey] = frozenset(),
+    ) -> Iterator[AnswersKey]:
         """The keys of the answers that a fact concerns, also through negated atoms."""
         assert self.now is not None
         for owner, matching, literal in (self.listeners if is_fact else self.above).get(name, ()):
-            for arguments in matching.touched(literal, row, times, self.now):
+            known = row if is_fact else known_values(literal, row)
+            for arguments in matching.touched(literal, known, times, self.now):  # type: ignore[arg-type]
                 if owner in self.asked:
-                    if not is_open(arguments) or literal.positive or (owner, arguments) in self.told:
+                    if self.evolutions is not None:
+                        self.evolutions.falls_apart((owner, arguments), literal, times)
+                    if (
+                        not is_open(arguments)
+                        or literal.positive
+                        or self.evolutions is not None
+                        or (owner, arguments) in self.told
+                    ):
                         yield owner, arguments
                     if is_open(arguments):
                         # What may be so for anybody may be so for those of whom something was told.
                         yield from self._instances(owner, arguments)
                     elif self.schematic.get(owner):
                         yield from self._schemes(owner, arguments)
+                elif self.evolutions is not None:
+                    if is_fact:
+                        self.evolutions.note(owner, arguments, literal, times)
+                    if (owner, arguments) not in seen:
+                        later = moved(literal, times)
+                        yield from self._touched(owner, arguments, later, False, seen | {(owner, arguments)})
                 elif is_open(arguments):
                     yield from list(self.told)
                 else:
-                    yield from self._touched(owner, arguments, EVER, is_fact=False)  # type: ignore[arg-type]
+                    yield from self._touched(owner, arguments, EVER, is_fact=False)
 
     def _instances(self, owner: str, arguments: OpenArguments) -> Iterator[AnswersKey]:
         for name, known in list(self.told):
@@ -190,7 +234,7 @@ class Ranges:
         self.judging.wake = None
         pieces = self.pieces(key, self.undecided(key[0]))
         known = self.told.get(key)
-        found = outcome(pieces, self.line, key[1])
+        found = outcome(pieces, self.line, key[1], self.evolutions is not None)
         if known is not None and known.confirmed:
             ways = [part for each in found.ways for part in beyond(each, known.confirmed)]
             found = found._replace(ways=ways, open=minus(found.open, known.confirmed))
@@ -301,10 +345,11 @@ class Ranges:
         if self.line.whole and (self.judging.goes_on or any(not each.needs and each.is_endless for each in pieces)):
             self._wake(key, self.now + 1)  # it goes on, and is told as time passes
             return
-        if not told.at and told.open is None and key not in self.seeds:
+        waits = key in self.seeds or (self.evolutions is not None and key in self.evolutions.singled)
+        if not told.at and told.open is None and not waits:
             # Nothing was told, and yet time alone may confirm it: where no choice of times needs least.
             pieces = [each for each in pieces if each.needs and not any(need.positive for need in each.needs)]
-        if not told.at and told.open is None and key not in self.seeds and not pieces:
+        if not told.at and told.open is None and not waits and not pieces:
             if told.confirmed and (span := self.spans[key[0]]) is not None:
                 # To forget what was confirmed.
                 self._wake(key, told.confirmed[-1].last[0] + span + 2)  # type: ignore[arg-type]
@@ -353,7 +398,8 @@ class Ranges:
             return
         self.now, self.since = now, since
         self._begin()
-        self.take_over(facts, {**told, **{each: Told() for each in self.seeds if each not in told}})
+        singled = () if self.evolutions is None else self.evolutions.singled
+        self.take_over(facts, {**told, **{each: Told() for each in (*self.seeds, *singled) if each not in told}})
 
     def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[AnswersKey, Told]) -> None:
         """Takes what was known and told of some answers."""
