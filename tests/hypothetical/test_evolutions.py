@@ -217,3 +217,39 @@ def test_who_is_restored_at_each_step_tells_the_same(seed: int, everybody: bool)
         restored = new()
         restored.load(json.loads(json.dumps(saved)), {})
         assert restored.next_wake() == steady.next_wake()
+
+
+HOSPITAL = """
+timeline discrete. input gcm(x). input gbol(x). input bca(x).
+gvs(X)@T :- gcm(X)@T, gbol(X)@T.
+st(X, us)@T+1 :- bca(X)@T+2.
+st(X, us)@T+1 :- not gvs(X)@T, not st(X, us)@T.
+st(X, ic)@T+1 :- not gvs(X)@T, st(X, us)@T.
+risk(X)@T :- st(X, ic)@T+2.
+query risk(X).
+"""
+
+
+def test_a_circle_through_time_goes_on_without_end() -> None:
+    """[HA] Example 11, over more steps than anything could be called within itself: what was decided is remembered, and
+    no more of it than something open may hang on."""
+    report = check_text(HOSPITAL)
+    assert report.findings is not None
+    subject = report.findings.subject
+    found = points_below(Unfolded(subject).by_points, subject.queries)
+    supposing = RangeSupposing(subject, range_engine(subject, found, everybody=True, entangled=True))
+    told: list[tuple[int, str, tuple[str, ...], tuple[str, ...]]] = []
+    for now in range(300):
+        due = [Fact(name, ("john",), now, now) for name, every in (("gcm", 3), ("gbol", 5)) if now % every == 0]
+        for each in supposing.step(due, now):
+            if now < 2:
+                told.append((now, str(each), each.needs, each.unless))
+    assert told == [
+        (0, "possible risk(X)@0", ("not st(X, us)@0", "not gvs(X)@1"), ("X = john",)),
+        (1, "confirmed risk(X)@0", (), ("X = john",)),
+        (1, "possible risk(john)@0", ("bca(john)@2",), ()),
+        (1, "possible risk(john)@1", ("not st(john, us)@1", "not gvs(john)@2"), ()),
+    ]
+    evolutions = supposing.engine.evolutions
+    assert evolutions is not None
+    assert len(evolutions.decided) + len(evolutions.settled) + supposing.remembered < 60

@@ -149,6 +149,7 @@ class Ranges:
                 yield from self._look(key)
             return
         self.evolutions.follow_circles()
+        touched.update(self.evolutions.fall_apart())
         # Answers about somebody fall apart from those about everybody.
         for key in sorted(touched, key=lambda each: not is_open(each[1])):
             if is_open(key[1]):
@@ -165,7 +166,7 @@ class Ranges:
             for matching in self.matchings[name]:
                 if matching.pattern.absences or matching.may_begin:
                     for arguments in matching.begin():
-                        if self.everybody or not is_open(arguments):
+                        if self.everybody or self.evolutions is not None or not is_open(arguments):
                             self.seeds[name, arguments] = None
 
     def _touched(
@@ -174,22 +175,18 @@ class Ranges:
         row: OpenArguments,
         times: Stretch,
         is_fact: bool = True,
-        seen: frozenset[AnswersKey] = frozenset(),
+        seen: dict[tuple[AnswersKey, Stretch], int] | None = None,
     ) -> Iterator[AnswersKey]:
-        """The keys of the answers that a fact concerns, also through negated atoms."""
+        """The keys of the answers that a fact concerns, also through negated atoms: those `seen`, how far below."""
         assert self.now is not None
         for owner, matching, literal in (self.listeners if is_fact else self.above).get(name, ()):
             known = row if is_fact else known_values(literal, row)
             for arguments in matching.touched(literal, known, times, self.now):  # type: ignore[arg-type]
                 if owner in self.asked:
                     if self.evolutions is not None:
-                        self.evolutions.falls_apart((owner, arguments), literal, times)
-                    if (
-                        not is_open(arguments)
-                        or literal.positive
-                        or self.evolutions is not None
-                        or (owner, arguments) in self.told
-                    ):
+                        self.evolutions.denies(owner, literal, times)
+                    speaks = literal.positive or self.evolutions is not None
+                    if speaks or not is_open(arguments) or (owner, arguments) in self.told:
                         yield owner, arguments
                     if is_open(arguments):
                         # What may be so for anybody may be so for those of whom something was told.
@@ -199,9 +196,11 @@ class Ranges:
                 elif self.evolutions is not None:
                     if is_fact:
                         self.evolutions.note(owner, arguments, literal, times)
-                    if (owner, arguments) not in seen:
-                        later = moved(literal, times)
-                        yield from self._touched(owner, arguments, later, False, seen | {(owner, arguments)})
+                    seen = {} if seen is None else seen
+                    later, turns = ((owner, arguments), moved(literal, times)), seen.get(((name, row), times), 0) + 1
+                    if later not in seen and turns <= self.evolutions.coming_up.rounds:
+                        seen[later] = turns
+                        yield from self._touched(*later[0], later[1], False, seen)
                 elif is_open(arguments):
                     yield from list(self.told)
                 else:

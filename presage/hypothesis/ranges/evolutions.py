@@ -8,20 +8,24 @@ something was told and, where absences speak by themselves, those that time has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
+from presage.hypothesis.ranges.at_times import equal_to, matched, put_in
 from presage.hypothesis.ranges.coming_up import ComingUp
+from presage.hypothesis.ranges.families import substituted
 from presage.hypothesis.ranges.lifetimes import circles
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.pieces import ZonePiece
 from presage.hypothesis.ranges.single_times import AtPoints, FieldAt
 from presage.hypothesis.ranges.told import inside, is_open
+from presage.hypothesis.words import Comparisons
 from presage.model.terms import Constant, Number, Value, Variable, number
 from presage.patterns.literals import Argument, Open
 from presage.patterns.zoned import Need
+from presage.time.sameness import distinct
 from presage.time.stretches import BEGINNING, ENDLESS, EVER, Stretch
 from presage.time.zones import ANSWER
 
@@ -42,6 +46,8 @@ class Evolutions(AtPoints):
         decided."""
         self.fallen: dict[AnswersKey, None] = {}
         """Those that did so at this step."""
+        self.pending: dict[tuple[str, Number], None] = {}
+        """Answers of which some may do so."""
         self.circular = circles(engine.patterns)
         """The derived predicates that hang on their own absence: what became of them is remembered."""
         self.endless = sorted(name for name in self.circular if self._goes_on(name))
@@ -136,20 +142,33 @@ class Evolutions(AtPoints):
         name, arguments = key
         point = self.engine.line.point(at)
         found: list[ZonePiece] = []
+        somebody: dict[tuple[Argument, ...], None] = {}
         for matching in self.engine.matchings[name]:
             for piece in matching.pieces(arguments, self.now, point):
                 for other, part in self._by_delay(arguments, piece):
                     if other != arguments:
-                        self._single_out((name, other), at)
+                        somebody[other] = None
                         continue
                     for each in inside(part, point):
                         self._wakes(each)
                         found += self._possible(each)
                         if not each.needs:
-                            self._but_some(key, each, at)
-            for other in matching.apart:
-                self._single_out((name, other), at)
-        return found
+                            somebody.update(dict.fromkeys(_but_some(arguments, each)))
+            somebody.update(dict.fromkeys(matching.apart))
+        sure = [each.limits for each in found if not each.needs]
+        certain: list[Comparisons] = []
+        for other in somebody:
+            values = matched(arguments, other)
+            if values is None or any(substituted(limits, values) is not None for limits in sure):
+                continue
+            self._single_out((name, other), at)
+            if not is_open(other) and any(not each.needs for each in self.at(name, other, at)):
+                certain.append(equal_to(values))
+        # Who is certain is nobody of whom more has to come.
+        return [
+            replace(each, limits=tuple(distinct((*each.limits, *certain)))) if each.needs and certain else each
+            for each in found
+        ]
 
     def _is_decided(self, key: AnswersKey, at: Number) -> None:
         times = self.singled.get(key)
@@ -161,17 +180,6 @@ class Evolutions(AtPoints):
             times = self.singled.setdefault(key, {})
             if at not in times:
                 times[at] = self.fallen[key] = None
-
-    def _but_some(self, key: AnswersKey, piece: ZonePiece, at: Number) -> None:
-        """Those for whom what is confirmed of everybody is not."""
-        for clause in piece.limits:
-            known = {
-                each.left.name: each.right.value
-                for each in clause
-                if each.operator == "=" and isinstance(each.left, Variable) and isinstance(each.right, Constant)
-            }
-            row = tuple(known.get(each.name, each) if isinstance(each, Open) else each for each in key[1])
-            self._single_out((key[0], row), at)
 
     # -- circles ----------------------------------------------------------------------------------
 
@@ -190,13 +198,22 @@ class Evolutions(AtPoints):
             for at in self.points(moved(literal, times)):
                 self.unsettled[owner, given, at] = None
 
-    def falls_apart(self, key: AnswersKey, literal: Need, times: Stretch) -> None:
-        """What an answer about somebody denies has been touched: it is looked at by itself at those times."""
-        if not literal.positive and not is_open(key[1]):
-            span = self.engine.spans[key[0]]
+    def denies(self, owner: str, literal: Need, times: Stretch) -> None:
+        """A fact matters to what answers deny: some may fall apart from those about everybody at those times."""
+        if not literal.positive:
+            span = self.engine.spans[owner]
             for at in self.points(moved(literal, times)):
                 if at >= 0 and (span is None or at + span >= self.now):
-                    self._single_out(key, at)
+                    self.pending[owner, at] = None
+
+    def fall_apart(self) -> dict[AnswersKey, None]:
+        """The answers about somebody that facts below a negation have singled out."""
+        for owner, at in self.pending:
+            schemes = {each: None for matching in self.engine.matchings[owner] for each in matching.begin()}
+            for arguments in filter(is_open, schemes):
+                self._answers_at((owner, arguments), at)
+        self.pending.clear()
+        return self.fallen
 
     def points(self, times: Stretch) -> Iterable[Number]:
         """The single times of a stretch, as far as they can be told one by one."""
@@ -254,3 +271,14 @@ def moved(literal: Need, times: Stretch) -> Stretch:
     first = times.first if times.first == BEGINNING else (number(times.first[0] - away), times.first[1])  # type: ignore[arg-type]
     last = times.last if times.last == ENDLESS else (number(times.last[0] - away), times.last[1])  # type: ignore[arg-type]
     return Stretch(first, last)
+
+
+def _but_some(arguments: tuple[Argument, ...], piece: ZonePiece) -> Iterator[tuple[Argument, ...]]:
+    """Those for whom what is confirmed of everybody is not."""
+    for clause in piece.limits:
+        known: dict[str, Value] = {
+            each.left.name: each.right.value
+            for each in clause
+            if each.operator == "=" and isinstance(each.left, Variable) and isinstance(each.right, Constant)
+        }
+        yield put_in(arguments, known)

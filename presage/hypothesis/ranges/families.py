@@ -35,6 +35,14 @@ class AtomFamily:
         """Whether it is one answer."""
         return not any(isinstance(each, Open) for each in self.arguments)
 
+    def has(self, arguments: Sequence[object]) -> bool:
+        """Whether an answer is one of them; a value nothing is known of is like no other."""
+        values: dict[str, Any] = {}
+        for wanted, have in zip(self.arguments, arguments, strict=True):
+            if (values.setdefault(wanted.name, have) if isinstance(wanted, Open) else wanted) != have:
+                return False
+        return substituted(self.limits, values) is not None
+
 
 class AtomField(NamedTuple):
     """All answers of an atom at a time: those that are certain, and those that are open."""

@@ -84,6 +84,9 @@ class AtPoints(AtomByAtom):
         known = self.decided.get((name, at), {}).get(arguments)
         if known is not None:
             return known
+        field = self.settled.get((name, (None,) * len(arguments), at))
+        if field is not None:
+            return any(each.has(arguments) for each in field.certain)
         key = (name, arguments, at)
         if key not in self.asked:
             before, self.wake = self.wake, None
