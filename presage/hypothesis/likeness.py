@@ -66,16 +66,43 @@ def is_among(clauses: Iterable[Comparisons], known: Iterable[Comparisons], bindi
 
 def beyond(clauses: Iterable[Comparisons], known: Iterable[Comparisons], binding: Binding) -> Iterator[Comparisons]:
     """For what values the other way stands and the one does not."""
-    said: set[str] | None = None
+    said: list[Comparisons] | None = None
+    shown: set[str] = set()
     for clause in clauses:
         named = _named(clause, binding.value)
         if not _may_be_true(named):
             continue  # it does not apply to these values
         if said is None:
-            said = {show_clause(_named(each, binding.of)) for each in known}
-        mirrored = tuple(Comparison(MIRRORED[each.operator], each.right, each.left) for each in named)
-        if show_clause(named) not in said and show_clause(mirrored) not in said:
+            said = [_named(each, binding.of) for each in known]
+            shown = set(map(show_clause, said))
+        mirrored = tuple(map(_mirrored, named))
+        if show_clause(named) in shown or show_clause(mirrored) in shown:
+            continue
+        if not any(all(any(_implies(one, other) for one in named) for other in each) for each in said):
             yield named
+
+
+def _mirrored(comparison: Comparison) -> Comparison:
+    return Comparison(MIRRORED[comparison.operator], comparison.right, comparison.left)
+
+
+_STEEPER = {("<=", "<="): "<=", ("<=", "<"): "<", ("<", "<"): "<=", ("<", "<="): "<="}
+_STEEPER |= {(MIRRORED[one], MIRRORED[other]): MIRRORED[how] for (one, other), how in _STEEPER.items()}
+"""How the ends of two comparisons must compare for the first to imply the second."""
+
+
+def _implies(one: Comparison, other: Comparison) -> bool:
+    """Whether what is compared with one constant is compared so with another as well."""
+    for first in (one, _mirrored(one)):
+        for second in (other, _mirrored(other)):
+            if first.left != second.left or not isinstance(first.right, Constant):
+                continue
+            if not isinstance(second.right, Constant):
+                continue
+            how = second.operator if first.operator == "=" else _STEEPER.get((first.operator, second.operator))
+            if how is not None and is_true(how, first.right.value, second.right.value):
+                return True
+    return False
 
 
 def can_all_be(several: Sequence[Sequence[Comparisons]], limits: Sequence[Comparisons]) -> bool:

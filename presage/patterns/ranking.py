@@ -22,9 +22,10 @@ def ranks(arguments: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def evidence_rank(evidence: tuple[str, tuple[Any, ...], Any]) -> tuple[Any, ...]:
-    """What comes first is asked before what it is called: whoever knows times as symbols knows no order of names."""
+    """The latest first, which matters longest. When it was is asked before what it is called: whoever knows times as
+    symbols knows no order of names."""
     name, arguments, times = evidence
-    return name, times, ranks(arguments)
+    return name, tuple((-at, -after) for at, after in (times.first, times.last)), ranks(arguments)
 
 
 def evidence_ranks(because: Iterable[tuple[str, tuple[Any, ...], Any]]) -> list[tuple[Any, ...]]:

@@ -335,14 +335,15 @@ def test_what_costs_more_together_goes_one_by_one_again(seed: int, dense: bool) 
 
 def test_individuals_who_are_unlike_each_other_go_one_by_one() -> None:
     found = sides(
-        "timeline discrete. input a(x). input b(x). q(X) :- once[0,20] a(X), once[0,20] b(X).", CourseSupposing
+        "timeline discrete. input a(x, v). q(X, V)@T :- a(X, V)@T, a(X, W)@U, T < U, U <= T + 20, W > V + 5.",
+        CourseSupposing,
     )
     assert found is not None
     dice = random.Random(1)
     many = []
     for now in range(30):
-        names = dice.sample(range(400), 80)
-        facts = [Fact("ab"[place % 2], (f"k{name}",), now, now) for place, name in enumerate(names)]
+        names = dice.sample(range(100), 40)
+        facts = [Fact("a", (f"k{name}", dice.randrange(200)), now, now) for name in names]
         found[1].step(facts, now)
         many.append(found[1].is_many)
     assert any(many) and not many[-1]

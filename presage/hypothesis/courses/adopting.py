@@ -9,6 +9,7 @@ import numpy as np
 
 from presage.hypothesis.courses.entering import enter
 from presage.hypothesis.courses.splitting import hears, split
+from presage.hypothesis.courses.superfluous import forget_superfluous
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.told import Told
 from presage.model.terms import Number, Value
@@ -50,17 +51,22 @@ def _entered(
 ) -> list[Any] | None:
     """An individual, and the answers that go on by themselves, as they are entered; `None` if it is too much."""
     known = courses.grouping.constants, courses.kinds.too_great
-    if not courses.tracer.splits or not any(each.at for each in told.values()):
+    is_split = courses.tracer.splits and any(each.at for each in told.values())
+    if not is_split and len(facts) < 2:
         whole = enter(key, facts, told, *known)
         return None if whole is None else [whole]
     engine = courses.tracer.make(None)
     engine.restore(now, now, facts, told)
     for each in told:
-        engine.looked_at[each] = engine.pieces(each, engine.undecided(each[0]))
-    answers = [
-        enter(key, list(own.memory.everything()), own.told, *known, (asked[0], at, hears(own, asked)))
-        for asked, at, own in split(engine, lambda: courses.tracer.make(None), now).answers
-    ]
+        outcome, engine.looked_at[each] = engine.outcome(each)
+        engine.ways[each] = outcome.ways
+    answers = []
+    if is_split:
+        answers = [
+            enter(key, list(own.memory.everything()), own.told, *known, (asked[0], at, hears(own, asked)))
+            for asked, at, own in split(engine, lambda: courses.tracer.make(None), now).answers
+        ]
+    forget_superfluous(engine, now)
     found = [enter(key, list(engine.memory.everything()), engine.told, *known), *answers]
     return None if any(each is None for each in found) else found
 

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from presage.answers import Answer
 from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.comparing_texts import HOLES
+from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.runs import EACH
 from presage.hypothesis.courses.shapes import KEY, VALUE, Ref
 from presage.hypothesis.courses.symbolic import Sum, Trace, Untraceable, total_of
 
-TemplatePart = str | Sum | Ref
+
+class WorkedOut(NamedTuple):
+    """A number that is worked out of values."""
+
+    total: Sum
+
+
+TemplatePart = str | Sum | Ref | WorkedOut
 """Of a text: written as it is, or to be put in."""
 
 
@@ -96,6 +104,8 @@ class Templates:
                 yield self._placed(Sum(terms, constant))
             elif len(terms) == 1 and terms[0][1] == 1 and constant == 0:
                 yield Ref(VALUE, values[0])
+            elif len(values) == len(terms) and (constant * PARTS).denominator == 1:
+                yield WorkedOut(Sum(terms, constant))
             else:
                 raise Untraceable("a value that is worked out")
         if done < len(text):

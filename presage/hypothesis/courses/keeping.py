@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from presage.errors import PresageError
-from presage.hypothesis.courses.answer_templates import Template
+from presage.hypothesis.courses.answer_templates import Template, WorkedOut
 from presage.hypothesis.courses.chances import Chance
 from presage.hypothesis.courses.lessons import Lessons, Situation, all_lessons
 from presage.hypothesis.courses.shapes import ArrivingFact, CourseShape, Focus, Ref, Remembered, ShapeCut, ToldOf
@@ -37,7 +37,7 @@ TUPLE, LIST, MAPPING, FRACTION = -1, -2, -3, -4
 """What the first item of a list in JSON says it is; others are places among `PARTS`."""
 PARTS: tuple[type[Any], ...] = (
     Situation, TracedStep, Template, Spawn, Anchor, CourseShape, Remembered, ToldOf, Focus, ArrivingFact, Ref, ShapeCut,
-    Sum, SymbolCondition, Chance, Factor,
+    Sum, SymbolCondition, Chance, Factor, WorkedOut,
 )  # fmt: skip
 _place_of = {part: place for place, part in enumerate(PARTS)}
 

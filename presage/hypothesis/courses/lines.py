@@ -7,9 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 from presage.answers import Answer, show_answer_atom
-from presage.hypothesis.courses.answer_templates import Template
+from presage.hypothesis.courses.answer_templates import Template, WorkedOut
 from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.comparing_texts import arrange
+from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.model.printer import show_number
@@ -38,10 +39,14 @@ class Instance:
     def time(self, total: Sum | None) -> Number | None:
         if total is None:
             return None
+        return self._counted(total, self.per_unit)
+
+    def _counted(self, total: Sum, per_unit: int) -> Number:
+        """A sum of times or of values, of which so many parts are one."""
         found: Any = sum(factor * self.numbers[place] for place, factor in total.terms)
-        if self.per_unit == 1:
+        if per_unit == 1:
             return number(found + total.constant)
-        return number(Fraction(found, self.per_unit) + total.constant)
+        return number(Fraction(found, per_unit) + total.constant)
 
     def value(self, ref: Ref) -> Any:
         match ref.kind:
@@ -57,7 +62,9 @@ class Instance:
     def text(self, parts: Sequence[Any]) -> str:
         return "".join([part if isinstance(part, str) else self._shown(part) for part in parts])
 
-    def _shown(self, part: Sum | Ref) -> str:
+    def _shown(self, part: Sum | Ref | WorkedOut) -> str:
+        if isinstance(part, WorkedOut):
+            return show_number(self._counted(part.total, PARTS))
         if isinstance(part, Sum):
             at = self.time(part)
             assert at is not None

@@ -89,7 +89,8 @@ def split(engine: Ranges, make: Callable[[], Ranges], now: Any) -> Split:
             known = Told()
             known.at[at] = Standing(standing.status)
             own.restore(now, now, facts, {key: known})
-            own.looked_at[key] = own.pieces(key, own.undecided(key[0]))
+            outcome, own.looked_at[key] = own.outcome(key)
+            own.ways[key] = outcome.ways
             forget_superfluous(own, now)
             found.answers.append((key, at, own))
         told.at.clear()
@@ -106,6 +107,7 @@ def _forget_spoken_for(engine: Ranges, key: AnswersKey, points: list[Any], now: 
     negated = {each.predicate for found in engine.patterns.values() for pattern in found for each in pattern.absences}
     pieces = engine.looked_at[key]
     rest = engine.looked_at[key] = [part for piece in pieces for part in beyond(piece, points)]
+    engine.ways[key] = [part for way in engine.ways[key] for part in beyond(way, points)]
     wanted = [fact for piece in rest for fact in piece.because]
     spoken_for = [
         fact

@@ -14,9 +14,10 @@ from presage.time.stretches import BEGINNING, Stretch
 def forget_superfluous(engine: Ranges, now: Any) -> None:
     """Forgets facts of which nothing that is still open makes any use: fewer individuals differ then.
 
-    What is open hangs on the pieces that were looked at: a fact that none of them has as evidence, outside of the times
-    that are confirmed, is none of what can still come. What makes an absence hopeless is another matter; and facts that
-    may come a second time stay.
+    What is open hangs on the ways of the answers that were looked at: a fact that none of them has as evidence is none
+    of what can still come. For where another piece has it, a way needs no more for the same times of the answer; what
+    arrives is something less to need for both, so it stays like that. What makes an absence hopeless is another matter;
+    and facts that may come a second time stay.
     """
     asked: dict[str, set[str]] = {}
     for name, found in engine.matchings.items():
@@ -28,12 +29,13 @@ def forget_superfluous(engine: Ranges, now: Any) -> None:
     spoken: list[Any] = []
     for (name, arguments), pieces in engine.looked_at.items():
         told = engine.told.get((name, arguments))
-        for piece in pieces:
-            spoken += piece.because
-            if told is not None and told.confirmed and not any(True for _ in beyond(piece, told.confirmed)):
-                continue
+        confirmed = () if told is None else told.confirmed
+        sure = (each for each in pieces if not each.needs and not each.limits)
+        going_on = (each for each in sure if not confirmed or any(True for _ in beyond(each, confirmed)))
+        for piece in (*engine.ways[name, arguments], *going_on):
             for predicate, row, times in piece.because:
                 used.setdefault(predicate, []).append((row, times))
+        spoken += (fact for piece in pieces for fact in piece.because)
     for predicate, names in asked.items():
         if predicate not in engine.memory.facts or not names <= looked_at or not names <= set(engine.asked):
             continue
@@ -79,7 +81,7 @@ def _forget_refuting(engine: Ranges, now: Any, asked: dict[str, set[str]], looke
         return
 
     def all_pieces() -> list[Any]:
-        return [sameness.as_set(engine.pieces(key, engine.undecided(key[0]))) for key in engine.looked_at]
+        return [sameness.as_set(engine.pieces(key, engine.undecided(key))) for key in engine.looked_at]
 
     known = None
     for predicate, names in asked.items():

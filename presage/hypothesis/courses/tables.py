@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from presage.answers import show_answer_atom
-from presage.hypothesis.courses.answer_templates import Template
+from presage.hypothesis.courses.answer_templates import Template, WorkedOut
 from presage.hypothesis.courses.chances import Chance, Chances
 from presage.hypothesis.courses.comparing_texts import left_open
+from presage.hypothesis.courses.conditions import PARTS
 from presage.hypothesis.courses.shapes import Ref, ToldRows
 from presage.hypothesis.courses.symbolic import Sum
 from presage.model.printer import show_number
@@ -65,7 +66,7 @@ class OutcomeColumns:
         self.names, self.chances = names, chances
         self.size = len(rows.keys)
         # Ways have premises in common, and a time or a name stands in many of them.
-        self.parts: dict[Sum | Ref, Any] = {}
+        self.parts: dict[Sum | Ref | WorkedOut, Any] = {}
         self.made: dict[tuple[Any, ...], Any] = {}
         self.listed: dict[tuple[Any, ...], Any] = {}
 
@@ -108,7 +109,7 @@ class OutcomeColumns:
         parts = self._parts(total)
         if pa.types.is_integer(kind):
             return pa.array(parts // self.per_unit, kind)
-        return self._shown(parts).cast(kind)
+        return self._shown(parts, self.per_unit).cast(kind)
 
     def beginning(self, template: Template) -> Any:
         """When each answer is true, or begins to be, in parts of a unit; nothing where that is open."""
@@ -119,19 +120,23 @@ class OutcomeColumns:
         return pa.nulls(self.size, pa.int64()) if total is None else pa.array(self._parts(total))
 
     def _parts(self, total: Sum) -> Any:
-        constant = total.constant * self.per_unit
-        found = np.full(self.size, int(constant), np.int64)
+        """A time, in parts of a unit."""
+        return self._counted(total, self.per_unit)
+
+    def _counted(self, total: Sum, per_unit: int) -> Any:
+        """A sum of times or of values, in the parts that these are counted in."""
+        found = np.full(self.size, int(total.constant * per_unit), np.int64)
         for place, factor in total.terms:
             found += factor * self.vectors[:, place]
         return found
 
-    def _shown(self, parts: Any) -> Any:
+    def _shown(self, parts: Any, per_unit: int) -> Any:
         import pyarrow as pa
 
-        if self.per_unit == 1:
+        if per_unit == 1:
             return pa.array(parts).cast(pa.string())
         used, places = np.unique(parts, return_inverse=True)
-        texts = [show_number(number(Fraction(each, self.per_unit))) for each in used.tolist()]
+        texts = [show_number(number(Fraction(each, per_unit))) for each in used.tolist()]
         return pa.array(texts, pa.string()).take(pa.array(places))
 
     def text(self, parts: Sequence[Any]) -> Any:
@@ -151,11 +156,13 @@ class OutcomeColumns:
             return pa.repeat("".join(columns), self.size)
         return pc.binary_join_element_wise(*columns, "") if len(columns) > 1 else columns[0]
 
-    def _part(self, part: Sum | Ref) -> Any:
+    def _part(self, part: Sum | Ref | WorkedOut) -> Any:
         found = self.parts.get(part)
         if found is None:
-            if isinstance(part, Sum):
-                found = self._shown(self._parts(part))
+            if isinstance(part, WorkedOut):
+                found = self._shown(self._counted(part.total, PARTS), PARTS)
+            elif isinstance(part, Sum):
+                found = self._shown(self._parts(part), self.per_unit)
             else:
                 found = self.names.shown.of((self.keys if part.kind == "key" else self.given)[:, part.what])
             self.parts[part] = found

@@ -180,7 +180,9 @@ class Tracer:
             for each in arrivals:
                 if each.is_static:
                     engine.statics.add(each.predicate, names.row(each.row))
-            self._remind(engine, shape, symbols, place, names)
+            # Nobody is looked at where nothing happens: whole times up to this one change nothing either.
+            then = symbols[place.now] - 1 if self.whole and not is_look else symbols[place.then]
+            self._remind(engine, shape, symbols, then, names)
             if is_look:
                 changes = list(engine.standing())
                 now = symbols[place.then]
@@ -226,8 +228,7 @@ class Tracer:
             told, tuple(spawns), anchors, spoken,
         )  # fmt: skip
 
-    def _remind(self, engine: Ranges, shape: CourseShape, symbols: list[Any], place: Vector, names: _Names) -> None:
-        then = symbols[place.then]
+    def _remind(self, engine: Ranges, shape: CourseShape, symbols: list[Any], then: Any, names: _Names) -> None:
         if not shape.facts and not shape.told:
             engine.now = engine.since = then
             return

@@ -75,6 +75,10 @@ class Ranges:
         field = None if self.evolutions is None else self.evolutions.field
         world = World(line, self.memory, delays, self.statics.rows, hidden, self.judging.judge, field)
         self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
+        self.by_facts = {
+            name for name, found in patterns.items() if not any(each.absences or each.counted for each in found)
+        }
+        """What facts alone make true."""
         self.listeners: dict[str, list[tuple[str, Matching, Need]]] = {}
         """Who asks for the facts of an input."""
         self.above: dict[str, list[tuple[str, Matching, Need]]] = {}
@@ -99,6 +103,8 @@ class Ranges:
         self.tickets = count()
         self.looked_at: dict[AnswersKey, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
+        self.ways: dict[AnswersKey, list[ZonePiece]] = {}
+        """The ways of these answers: their pieces without what others make superfluous."""
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
         if self.evolutions is not None:
@@ -126,6 +132,7 @@ class Ranges:
         self.now = now
         self.judging.begin()
         self.looked_at.clear()
+        self.ways.clear()
         if begins:
             self._begin()
             touched.update(self.seeds)
@@ -139,26 +146,10 @@ class Ranges:
                 del self.wakes[key]
                 touched[key] = None
         touched.update(self.flowing)
-        changes = list(self._looks(touched))
+        keys = touched if self.evolutions is None else self.evolutions.in_order(touched)
+        changes = [change for key in keys for change in self._look(key)]
         self.memory.forget(now)
         return changes
-
-    def _looks(self, touched: dict[AnswersKey, None]) -> Iterator[Change]:
-        if self.evolutions is None:
-            for key in touched:
-                yield from self._look(key)
-            return
-        self.evolutions.follow_circles()
-        touched.update(self.evolutions.fall_apart())
-        # Answers about somebody fall apart from those about everybody.
-        for key in sorted(touched, key=lambda each: not is_open(each[1])):
-            if is_open(key[1]):
-                yield from self._look(key)
-                touched.update(self.evolutions.fallen)
-        for key in touched:
-            if not is_open(key[1]):
-                yield from self._look(key)
-        self.evolutions.forget()
 
     def _begin(self) -> None:
         """What needs no fact to come up."""
@@ -223,15 +214,20 @@ class Ranges:
         found = self.judging.pieces(key, times)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
 
-    def undecided(self, name: str) -> Stretch:
-        """The times of answers that were not all decided before the last step."""
-        span = self.spans[name]
-        return Stretch((0, 0), ENDLESS) if span is None else Stretch((max(0, self.since - span), 0), ENDLESS)
+    def undecided(self, key: AnswersKey) -> Stretch:
+        """The times of answers that were not all decided before the last step; where nothing was told of one, and facts
+        alone decide, before this one."""
+        span, told = self.spans[key[0]], self.told.get(key)
+        if span is None:
+            return Stretch((0, 0), ENDLESS)
+        waits = key[0] not in self.by_facts or (told is not None and told.at)
+        since = self.since if waits or self.now is None else self.now
+        return Stretch((max(0, since - span), 0), ENDLESS)
 
     def outcome(self, key: AnswersKey) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
         self.judging.wake = None
-        pieces = self.pieces(key, self.undecided(key[0]))
+        pieces = self.pieces(key, self.undecided(key))
         known = self.told.get(key)
         found = outcome(pieces, self.line, key[1], self.evolutions is not None)
         if known is not None and known.confirmed:
@@ -243,7 +239,7 @@ class Ranges:
 
     def _look(self, key: AnswersKey) -> Iterator[Change]:
         found, pieces = self.outcome(key)
-        self.looked_at[key] = pieces
+        self.looked_at[key], self.ways[key] = pieces, found.ways
         told = self.told.get(key) or Told()
         yield from self._confirm(key, told, found)
         scheme = is_open(key[1])

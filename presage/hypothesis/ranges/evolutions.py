@@ -181,6 +181,16 @@ class Evolutions(AtPoints):
             if at not in times:
                 times[at] = self.fallen[key] = None
 
+    def in_order(self, touched: dict[AnswersKey, None]) -> Iterator[AnswersKey]:
+        """What is to be looked at: first what is about everybody, from which answers about somebody fall apart."""
+        self.follow_circles()
+        touched.update(self.fall_apart())
+        for key in [each for each in touched if is_open(each[1])]:
+            yield key
+            touched.update(self.fallen)
+        yield from [each for each in touched if not is_open(each[1])]
+        self.forget()
+
     # -- circles ----------------------------------------------------------------------------------
 
     def _goes_on(self, name: str) -> bool:

@@ -64,7 +64,7 @@ class Merging:
             ]
             gone = [each for each in range(1, state.zone.size) if each not in live_times]
             zone, free = state.zone.forgetting(gone), state.free.forgetting(gone)
-            key = (tuple(slots), zone, free, state.needs, state.whole, state.done, state.grounded)
+            key = (state.needs, state.whole, state.done, state.grounded, tuple(slots), zone, free)
             known = best.get(key)
             if known is None or _is_better(state.because, known.because):
                 best[key] = state.but(slots=slots, zone=zone, free=free)

@@ -34,6 +34,8 @@ class Standing:
             return True
         if as_set(each.told for each in other.ways) == as_set(each.told for each in self.ways):
             return True
+        if as_set(each.because for each in other.ways) != as_set(each.because for each in self.ways):
+            return False
         known = mapping()
         for each in self.ways:
             known.setdefault(each.form(times), []).append(each)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from presage.hypothesis.likeness import Binding, beyond, can_all_be
+from presage.hypothesis.likeness import Binding, beyond, can_all_be, is_among
 from presage.hypothesis.ranges.covering import arranged, equal, is_kin, placed, with_values
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, merged
 from presage.hypothesis.words import Comparisons
@@ -89,6 +89,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             [need.order for need in each.settled],
         ),
     )
+    ranked = _by_values(ranked)
     found = mapping()
     forms = mapping()
     whole = [
@@ -141,6 +142,33 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
         for key, zones in found.items()
         for zone in joined(zones)
     ]
+
+
+def _by_values(ranked: list[ZonePiece]) -> list[ZonePiece]:
+    """Of pieces that need the same, those first that stand for all values that others do, and for more. In one order
+    for all: what is taken away by some that come before is never what takes these away."""
+    found: list[ZonePiece] = []
+    for piece in ranked:
+        place = len(found)
+        if piece.limits and piece.has_evidence:
+            place = next((at for at, other in enumerate(found) if _stands_for_more(piece, other)), place)
+        found.insert(place, piece)
+    return found
+
+
+def _stands_for_more(piece: ZonePiece, other: ZonePiece) -> bool:
+    if not other.limits or not other.has_evidence or len(piece.needs) != len(other.needs):
+        return False
+    if any(_asked(one) != _asked(two) for one, two in zip(piece.needs, other.needs, strict=True)):
+        return False
+    return is_among(piece.limits, other.limits, NO_BINDING) and not is_among(other.limits, piece.limits, NO_BINDING)
+
+
+def _asked(need: Need) -> tuple[object, ...]:
+    return need.predicate, need.positive, need.arguments
+
+
+NO_BINDING = Binding({}, {})
 
 
 class _Kinship:
