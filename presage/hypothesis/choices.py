@@ -13,7 +13,7 @@ from math import ceil, floor
 
 from presage.hypothesis.pieces import Piece, Same, equated
 from presage.model.terms import Number, Value
-from presage.patterns.finite import MOST_CHOICES
+from presage.patterns.of_queries import MOST_CHOICES
 
 
 def by_delay(piece: Piece) -> Iterator[Piece]:

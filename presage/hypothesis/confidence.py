@@ -8,18 +8,18 @@ when it should have; a plain `delay` says nothing about when, so waiting for it 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from itertools import product
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.judge import Judge
 from presage.hypothesis.learning import Learned
-from presage.hypothesis.ways import Way
+from presage.hypothesis.together import Premises, WaysOf
 from presage.model.statements import Distribution, Input
 from presage.model.terms import Number
-from presage.patterns.literals import Lit, Open
+from presage.patterns.literals import Argument, Lit, Open
 
 MOST_FACTS = 12
-FactIdentity = tuple[object, ...]
+FactIdentity = tuple[str, tuple[Argument, ...], Number | Open]
 
 
 class NoProbability(Exception):
@@ -27,40 +27,45 @@ class NoProbability(Exception):
 
 
 class Confidence:
-    def __init__(self, delays: Delays, judge: Judge | None = None) -> None:
-        """Negated premises need a judge."""
-        self.delays, self.judge = delays, judge
+    def __init__(self, delays: Delays, ways: WaysOf | None = None) -> None:
+        """Negated premises need to know the `ways` of an atom: what is missing in each."""
+        self.delays, self.ways = delays, ways
         self.learned = Learned(delays)
         inputs = [each for known in delays.predicates.values() for each in known.inputs]
         self.given = any(each.rate is not None or "rate" in each.learned for each in inputs)
 
-    def of(self, way: Way, now: Number) -> float | None:
+    def of(self, needs: Premises, now: Number) -> float | None:
         """The probability that all premises of a way come true; `None` where the program does not give one."""
         if not self.given:
             return None
         try:
-            return self._of(way, now)
+            return self.of_any([needs], now)
         except NoProbability:
             return None
 
-    def _of(self, way: Way, now: Number) -> float:
-        if any(not lit.is_ground for lit in way.needs):
+    def of_any(self, choices: Sequence[Premises], now: Number) -> float:
+        """The probability that all premises of some choice come true; raises `NoProbability`."""
+        if any(not lit.is_ground for needs in choices for lit in needs):
             raise NoProbability
-        wanted = {lit.atom for lit in way.needs if lit.positive}
-        denied = [lit.atom for lit in way.needs if not lit.positive]
+        shared = frozenset.intersection(*choices)
+        wanted = {lit.atom for lit in shared if lit.positive}
         certain = 1.0
         for atom in wanted:
             certain *= self.chance(atom, now)
-        if not denied:
+        rest = [needs - {lit for lit in shared if lit.positive} for needs in choices]
+        if not any(rest):
             return certain
-        involved = sorted({fact for atom in denied for fact in self._facts(atom, now)} - wanted, key=repr)
-        if len(involved) > MOST_FACTS:
+        asked = {lit for needs in rest for lit in needs}
+        involved = {lit.atom for lit in asked if lit.positive}
+        involved |= {fact for lit in asked if not lit.positive for fact in self._facts(lit.atom, now)}
+        facts = sorted(involved - wanted, key=repr)
+        if len(facts) > MOST_FACTS:
             raise NoProbability
-        chances = [self.chance(fact, now) for fact in involved]
+        chances = [self.chance(fact, now) for fact in facts]
         total = 0.0
-        for arrived in product((False, True), repeat=len(involved)):
-            world = wanted | {fact for fact, here in zip(involved, arrived, strict=True) if here}
-            if not any(self._true(atom, world) for atom in denied):
+        for arrived in product((False, True), repeat=len(facts)):
+            world = wanted | {fact for fact, here in zip(facts, arrived, strict=True) if here}
+            if any(all(self._holds(lit, world) for lit in needs) for needs in rest):
                 share = 1.0
                 for chance, here in zip(chances, arrived, strict=True):
                     share *= chance if here else 1 - chance
@@ -81,30 +86,28 @@ class Confidence:
                     raise NoProbability
         return found
 
-    def _ways(self, atom: FactIdentity) -> list[frozenset[Lit]]:
-        name, arguments, time = atom
-        if isinstance(time, Open) or self.judge is None:
+    def _ways(self, atom: FactIdentity) -> Iterable[Premises]:
+        if isinstance(atom[2], Open) or self.ways is None:
             raise NoProbability
-        standing = self.judge.standings[name]  # type: ignore[index]
-        return [piece.needs() for piece in self.judge.ways(standing, arguments, time)]  # type: ignore[arg-type]
+        return self.ways(Lit(True, *atom))
 
-    def _true(self, atom: FactIdentity, world: set[FactIdentity]) -> bool:
-        return any(
-            all((lit.atom in world) if lit.positive else not self._true(lit.atom, world) for lit in needs)
-            for needs in self._ways(atom)
-        )
+    def _holds(self, lit: Lit, world: set[FactIdentity]) -> bool:
+        if lit.positive:
+            return lit.atom in world
+        return not any(all(self._holds(each, world) for each in needs) for needs in self._ways(lit.atom))
 
     def chance(self, atom: FactIdentity, now: Number) -> float:
         """That a fact which has not arrived by now still does."""
         name, arguments, time = atom
-        declared = self.delays.declaration(name, arguments)  # type: ignore[arg-type]
+        assert not isinstance(time, Open)
+        declared = self.delays.declaration(name, arguments)
         if declared is None or (declared.rate is None and "rate" not in declared.learned):
             raise NoProbability
-        arrives, by_now = _arrival(declared, now - time)  # type: ignore[operator]
+        arrives, by_now = _arrival(declared, now - time)
         if "delay" in declared.learned:
-            by_now = arrives * self.learned.by(name, now - time)  # type: ignore[arg-type, operator]
+            by_now = arrives * self.learned.by(name, now - time)
         if declared.rate is None:
-            rate = self.learned.rate(name, arguments)  # type: ignore[arg-type]
+            rate = self.learned.rate(name, arguments)
         else:
             rate = float(declared.rate)
         return rate * (arrives - by_now) / (1 - rate * by_now) if rate * by_now < 1 else 0.0

@@ -235,6 +235,11 @@ class Judge:
             if (piece.slots, piece.times) not in piece.matcher.records:
                 yield from self.judged(piece)
 
+    def missing(self, atom: Lit) -> list[frozenset[Lit]]:
+        """What is missing in each way of an atom at a time."""
+        assert not isinstance(atom.time, Open)
+        return [piece.needs() for piece in self.ways(self.standings[atom.predicate], atom.arguments, atom.time)]  # type: ignore[arg-type]
+
     # -- what can hold together -------------------------------------------------------------------
 
     def possible(self, piece: Piece) -> Piece | None:

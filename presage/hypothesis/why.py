@@ -249,8 +249,8 @@ class _Replay:
 def _open_way(engine: Hypotheses, way: Way, rules: tuple[Rule, ...], at: Number) -> OpenWay:
     settle = Settle(engine.patterns, engine.spans, engine.delays)
     missing = tuple(OpenPremise(lit, settle.of(lit)) for lit in sorted(way.needs, key=lambda lit: lit.order))
-    likely = Confidence(engine.delays, engine.judge)
-    chance = None if likely.learned else likely.of(way, at)  # What a stream taught is not at hand here.
+    likely = Confidence(engine.delays, engine.judge.missing)
+    chance = None if likely.learned else likely.of(way.needs, at)  # What a stream taught is not at hand here.
     return OpenWay(way, missing, settle.all_of(way.needs), chance, rules)
 
 

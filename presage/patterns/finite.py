@@ -17,7 +17,7 @@ from presage.model.statements import Query, Rule
 from presage.model.terms import Number, Variable
 from presage.patterns.finish import NoPatterns
 from presage.patterns.inventing import check_absences, check_asked, without_inventions
-from presage.patterns.of_queries import Entangled, patterns_below
+from presage.patterns.of_queries import ENTANGLED_STRETCHES, MOST_CHOICES, TOO_MANY_CHOICES, ranges_below
 from presage.patterns.premises import START, Pattern
 from presage.patterns.unfold import Unfolded, Unfolder
 from presage.rewrite import core_of
@@ -25,12 +25,9 @@ from presage.support import NO_PATTERNS
 
 NARROWED = "#asked"
 """What is asked for of a predicate, after its name."""
-MOST_CHOICES = 1_000
 MOST_JOINS = 1_000
 """Partial matches are kept for each way in which premises bind variables together."""
 TOO_MANY_JOINS = f"premises with variables of their own come together in more than {MOST_JOINS:,} ways"
-TOO_MANY_CHOICES = f"the times of its premises can be chosen in more than {MOST_CHOICES:,} ways"
-ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,6 @@ class Hypotheticals:
 
     def __init__(self, unfolded: Unfolded, strata: Stratification) -> None:
         self.unfolded, self.strata = unfolded, strata
-        self.known: dict[str, list[Pattern] | NoPatterns] = {}
 
     def of(self, query: Query) -> Hypothetical:
         if not self.strata.stratified:
@@ -58,21 +54,10 @@ class Hypotheticals:
         if self.unfolded.subject.program.reading != "every":
             return Hypothetical(False, NO_PATTERNS["reading now"])
         try:
-            ranges = patterns_below(self.unfolded.with_open_times, [query])
-            return Hypothetical(True, size=sum(len(each.literals) for found in ranges.values() for each in found))
-        except Entangled:
-            refused = None
+            found = ranges_below(self.unfolded, [query]).patterns
         except NoPatterns as none:
-            refused = none
-            if none.endless:
-                return Hypothetical(False, none.reason, none.rules, none.endless)
-        try:
-            found = all_patterns({query.atom.predicate}, self.unfolded.by_points, self.known)
-        except NoPatterns as none:
-            first = refused if refused is not None and none.reason == ENTANGLED_STRETCHES else none
-            return Hypothetical(False, first.reason, first.rules, none.endless)
-        every = (pattern for patterns in found.values() for pattern in patterns)
-        return Hypothetical(True, size=sum(len(each.premises) + len(each.absences) for each in every))
+            return Hypothetical(False, none.reason, none.rules, none.endless)
+        return Hypothetical(True, size=sum(len(each.literals) for patterns in found.values() for each in patterns))
 
 
 def uses_stretches(pattern: Pattern, subject: Subject) -> bool:

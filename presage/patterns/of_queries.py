@@ -7,19 +7,26 @@ was. Other programs are left to the engine that looks for evolutions in which pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from presage.analysis.subject import Subject
 from presage.model.formulas import Atom
 from presage.model.statements import Query
-from presage.model.terms import Variable
+from presage.model.terms import Number, Variable
 from presage.patterns.apart import FactKind
+from presage.patterns.finish import NoPatterns
 from presage.patterns.inventing import check_absences, check_asked, without_inventions
 from presage.patterns.listing import asked_by
 from presage.patterns.premises import Fixed
-from presage.patterns.unfold import Unfolder
+from presage.patterns.unfold import Unfolded, Unfolder
 from presage.patterns.zoned import Need, RangePattern
+from presage.rewrite import core_of
+from presage.time.zones import ANSWER, START
+
+MOST_CHOICES = 1_000
+TOO_MANY_CHOICES = f"the times of its premises can be chosen in more than {MOST_CHOICES:,} ways"
+ENTANGLED_STRETCHES = "operators over stretches of dense time, beside negation that cannot be judged atom by atom"
 
 
 class Entangled(Exception):
@@ -31,11 +38,77 @@ def label(place: int) -> str:
     return f"?{place}"
 
 
-def ranges_of(subject: Subject, unfolder: Unfolder, everybody: bool = False) -> dict[str, list[RangePattern]]:
+class QueryPatterns(NamedTuple):
+    """The patterns of all queries of a program."""
+
+    patterns: dict[str, list[RangePattern]]
+    entangled: str = ""
+    """Why negated atoms cannot be judged one by one, if they cannot: each time is judged by itself then."""
+
+
+def all_ranges(subject: Subject, unfolded: Unfolded, everybody: bool = False) -> QueryPatterns:
+    """The patterns of all queries, with times that stay open where there are such; raises `NoPatterns`."""
+    return ranges_below(unfolded, subject.queries, everybody)
+
+
+def ranges_below(unfolded: Unfolded, queries: Sequence[Query], everybody: bool = False) -> QueryPatterns:
+    """The same for some queries."""
+    try:
+        found = patterns_below(unfolded.with_open_times, queries)
+        if not everybody or not any(each.absences for patterns in found.values() for each in patterns):
+            return QueryPatterns(found)
+        why = "everybody is asked for"
+    except Entangled as entangled:
+        why = str(entangled)
+    except NoPatterns as refused:
+        if refused.endless:
+            raise
+        try:
+            return QueryPatterns(patterns_below(unfolded.by_points, queries))
+        except Entangled as entangled:
+            why = str(entangled)
+        except NoPatterns as none:
+            raise none if refused.reason != ENTANGLED_STRETCHES else refused from None
+    return QueryPatterns(points_below(unfolded.by_points, queries), why)
+
+
+def ranges_of(subject: Subject, unfolder: Unfolder) -> dict[str, list[RangePattern]]:
     """The patterns of all queries; raises `NoPatterns` where there are none, and `Entangled`."""
-    found = patterns_below(unfolder, subject.queries)
-    if everybody and any(each.absences for patterns in found.values() for each in patterns):
-        raise Entangled("everybody is asked for")
+    return patterns_below(unfolder, subject.queries)
+
+
+def points_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, list[RangePattern]]:
+    """The patterns of queries whose negated atoms are judged time by time; raises `NoPatterns`."""
+    found = patterns_below(unfolder, queries, independent=False)
+    for name, patterns in found.items():
+        for each in patterns:
+            _check_points(each, unfolder.subject, is_asked=name.startswith("?"))
+    return found
+
+
+def _check_points(pattern: RangePattern, subject: Subject, is_asked: bool) -> None:
+    """Whether the times of a pattern can be judged one by one."""
+    if subject.discrete:
+        if _choices(pattern) > MOST_CHOICES:
+            raise NoPatterns(TOO_MANY_CHOICES, pattern.rules)
+        return
+    if any(map(core_of(subject).spreads, pattern.rules)):
+        # Where times stay open, negation can be judged atom by atom only.
+        raise NoPatterns(ENTANGLED_STRETCHES, pattern.rules)
+    is_fixed = pattern.zone.distance(ANSWER, START) is not None
+    if is_asked and pattern.absences and not is_fixed and all(each.low.base != ANSWER for each in pattern.premises):
+        raise NoPatterns(
+            "`not` alone holds over stretches of dense time, which have no premise patterns", pattern.rules
+        )
+
+
+def _choices(pattern: RangePattern) -> Number:
+    """In how many ways the times of premises can be chosen, where the answer's is given: each is a way of its own."""
+    found: Number = 1
+    for base in range(ANSWER + 1, pattern.zone.size):
+        high, low = pattern.zone.bound(base, ANSWER), pattern.zone.bound(ANSWER, base)
+        if high is not None and low is not None:
+            found *= high[0] + low[0] + 1
     return found
 
 
@@ -48,8 +121,11 @@ def have_fixed_times(patterns: dict[str, list[RangePattern]]) -> bool:
     )
 
 
-def patterns_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, list[RangePattern]]:
-    """The patterns of queries, and of the derived predicates that occur negated below them; raises as `ranges_of`."""
+def patterns_below(
+    unfolder: Unfolder, queries: Iterable[Query], independent: bool = True
+) -> dict[str, list[RangePattern]]:
+    """The patterns of queries, and of the derived predicates that occur negated below them; raises as `ranges_of`.
+    Whether negated atoms can be judged one by one is not looked at unless they have to be `independent`."""
     found: dict[str, list[RangePattern]] = {}
     for place, query in enumerate(queries):
         goal = asked_by(query)
@@ -66,7 +142,8 @@ def patterns_below(unfolder: Unfolder, queries: Iterable[Query]) -> dict[str, li
                 found[name] = without_inventions(unfolder.zoned(Atom(name, names)))
                 check_absences(found[name], unfolder.places, is_asked=False)
                 todo += found[name]
-    _check_independent(found)
+    if independent:
+        _check_independent(found)
     return found
 
 

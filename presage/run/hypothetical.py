@@ -61,7 +61,7 @@ class Supposing:
             self.grid = grids_of(self.engine, choice.everybody)
         self.last: list[AnswerRows] | list[GridChanges] = []
         self.teller = None if self.bulk is None else Teller(self.bulk, subject.queries, self.answer)
-        self.confidence = Confidence(self.engine.delays, self.engine.judge)
+        self.confidence = Confidence(self.engine.delays, self.engine.judge.missing)
         self.settle = Settle(self.engine.patterns, self.engine.spans, self.engine.delays)
         self.later: list[tuple[str, tuple[Value, ...], Number, Number | None]] = []
         self.selects = choice.min_confidence is not None or choice.confidence_step is not None
@@ -401,7 +401,7 @@ class Supposing:
             "needs": texts(way.needs),
             "unless": way.unless,
             "decided_by": self.settle.all_of(way.needs),
-            "confidence": self.confidence.of(way, now),
+            "confidence": self.confidence.of(way.needs, now),
         }
 
 

@@ -11,14 +11,17 @@ from presage.hypothesis.confidence import Confidence
 from presage.hypothesis.ranges.confidence import confidence_of
 from presage.hypothesis.ranges.engine import Ranges
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
+from presage.hypothesis.ranges.remembering import load_evolutions, saved_evolutions
+from presage.hypothesis.ranges.single_times import AtPoints
 from presage.hypothesis.ranges.told import Change, Standing, Told, is_open
 from presage.hypothesis.ranges.words import Words
 from presage.hypothesis.saving import read, written
-from presage.io.facts import Fact
+from presage.hypothesis.together import Premises
+from presage.io.facts import Fact, FactError
 from presage.io.tables import Columns
 from presage.model.statements import Query
 from presage.model.terms import Number, Variable
-from presage.patterns.literals import are_asked
+from presage.patterns.literals import Lit, are_asked
 from presage.patterns.of_queries import label
 from presage.patterns.unfold import Unfolder
 from presage.patterns.zoned import RangePattern
@@ -36,14 +39,16 @@ class RangeSupposing:
     bulk = grid = columns = teller = None
     """Nothing goes by columns here."""
 
-    def __init__(self, subject: Any, engine: Ranges, choice: Choice = ALL) -> None:
-        self.subject, self.engine, self.choice = subject, engine, choice
+    def __init__(self, subject: Any, engine: Ranges, choice: Choice = ALL, why_by_points: str = "") -> None:
+        self.subject, self.engine, self.choice, self._why_by_points = subject, engine, choice, why_by_points
         self.line, self.delays = engine.line, engine.delays
-        self.confidence = Confidence(engine.delays)
+        self.confidence = Confidence(engine.delays, self._ways_of)
         self.hidden = self.shed = 0
         self.chances: dict[str, float | None] = {}
         """How likely the answers that were told are, where only some are."""
         self._names: dict[str, frozenset[str]] = {}
+        self._at_points: tuple[Number | None, AtPoints] | None = None
+        """What judges single times, at the last time that was asked for."""
 
     @property
     def now(self) -> Number | None:
@@ -62,6 +67,11 @@ class RangeSupposing:
     def step(self, facts: Sequence[Fact], now: Number, tables: Sequence[Columns] = ()) -> Answers:
         """The changes by what arrives at `now`."""
         given = [*facts, *(fact for table in tables for fact in table.facts())]
+        if self.engine.evolutions is not None and not self.line.whole and any(each.low != each.high for each in given):
+            raise FactError(
+                "on dense time, what may come true of facts over an interval is not known here: "
+                f"{self._why_by_points}; use `--emit confirmed`"
+            )
         self.confidence.learned.take(given, now)
         changes = self.engine.step((each for fact in given for each in self._timed(fact)), now)
         answers = self._answers(changes, now)
@@ -209,6 +219,14 @@ class RangeSupposing:
     def _confidence(self, piece: ZonePiece, now: Number) -> Any:
         return confidence_of(piece, self.engine, self.confidence, now)
 
+    def _ways_of(self, atom: Lit) -> list[Premises]:
+        """What is missing in each way of a derived atom at a time."""
+        if self.engine.evolutions is not None:
+            return self.engine.evolutions.ways(atom)
+        if self._at_points is None or self._at_points[0] != self.now:
+            self._at_points = self.now, AtPoints(self.engine)
+        return self._at_points[1].ways(atom)
+
     def decided_by(self, piece: ZonePiece) -> Number | None:
         """When all premises are settled, at the latest choice of times; `None` if that is never."""
         latest: Number | None = None
@@ -250,6 +268,7 @@ class RangeSupposing:
             "chances": [[key, chance] for key, chance in self.chances.items()],
             "counts": [self.hidden, self.shed],
             "learned": self.confidence.learned.saved(written),
+            **({} if engine.evolutions is None else {"evolutions": saved_evolutions(engine.evolutions)}),
         }, {}
 
     def _known(self) -> tuple[list[Any], dict[Any, Told]]:
@@ -275,6 +294,8 @@ class RangeSupposing:
             for name, row, times, is_told, confirmed in saved["told"]
         }
         facts = [(name, tuple(map(read, row)), _read_stretch(times)) for name, row, times in saved["facts"]]
+        if self.engine.evolutions is not None:
+            load_evolutions(self.engine.evolutions, saved["evolutions"])
         self._restore(read(saved["now"]), read(saved["since"]), facts, told)
         self.chances = dict(map(tuple, saved["chances"]))
         self.hidden, self.shed = saved["counts"]

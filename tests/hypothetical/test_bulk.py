@@ -29,6 +29,7 @@ def general() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("presage.run.hypothetical.shapes", lambda hypotheses: None)
         patch.setattr("presage.hypothesis.grid.engine.layouts", lambda hypotheses: None)
+        patch.setattr("presage.run.possible.goes_by_columns", lambda found, entangled: bool(entangled))
         yield
 
 

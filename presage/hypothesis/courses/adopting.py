@@ -90,7 +90,7 @@ def give_away(
     engine: Ranges, is_theirs: Callable[[str, Sequence[Any]], bool]
 ) -> tuple[list[GivenStretch], dict[Any, Told]]:
     """Forgets what the engine over zones knows of some, and says what it was."""
-    engine.judged.clear()
+    engine.judging.begin()
     rows = [(name, row) for name, known in engine.memory.facts.items() for row in known if is_theirs(name, row)]
     facts = [(name, row, times) for name, row in rows for times in engine.memory.drop(name, row)]
     told = {key: known for key, known in engine.told.items() if is_theirs(*key)}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
+from presage.hypothesis.ranges.families import FallingApart, FollowValues
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.partial import Partial, given_of
 from presage.hypothesis.ranges.pieces import apart, extent, overlap
@@ -30,16 +31,28 @@ class Absences:
         self.pattern, self.world, self.line = pattern, world, world.line
         self.now: Number = 0
 
-    def judged(self, state: Partial, absence: Need, now: Number) -> Iterator[Partial]:
+    def judged(self, state: Partial, absence: Need, now: Number, settle: FollowValues) -> Iterator[Partial]:
+        """`settle` gives what follows from values."""
         self.now = now
         given = given_of(absence, state.slots)
+        if None in given and self.world.field is not None:
+            reach = reach_of(self.line, state.zone, absence)
+            if self.line.is_point(reach) and reach.first >= (0, 0):
+                field = self.world.field(absence.predicate, given, reach.first[0])  # type: ignore[arg-type]
+                for part, is_open in FallingApart(self.pattern.names, settle).judged(state, absence, field):
+                    if is_open:
+                        yield part.but(needs=(*part.needs, absence), whole=(*part.whole, absence))
+                    else:
+                        yield part.but(settled=(*part.settled, absence))
+                return
         if None in given:
             for zone, excluded in self._but_known(state, absence, given):
                 open_to = state.but(zone=zone, excluded=excluded)
                 yield from self._missing(open_to, absence, [EVER], [], self._cut_of(absence, given))
             return
         if absence.predicate in self.world.derived:
-            judged = self.world.judge(absence.predicate, tuple(given))  # type: ignore[arg-type]
+            reach = reach_of(self.line, state.zone, absence)
+            judged = self.world.judge(absence.predicate, tuple(given), reach)  # type: ignore[arg-type]
             yield from self._missing(state, absence, minus([EVER], judged.true), judged.never, None)
             return
         arrived = union(

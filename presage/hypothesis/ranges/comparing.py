@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from presage.analysis.differences import linear
+from presage.hypothesis.ranges.partial import Partial, given_of
+from presage.hypothesis.ranges.world import RowsOf
 from presage.hypothesis.words import Comparisons, opposite
+from presage.model.formulas import Comparison
 from presage.model.terms import Constant, Term, Value, Variable, number, term_variables
 from presage.model.values import is_hopeless, is_true, value_of
-from presage.patterns.premises import PatternCondition
+from presage.patterns.premises import Fixed, PatternCondition
 from presage.patterns.zoned import Moment, RangePattern, difference
+from presage.time.sameness import distinct
 from presage.time.zones import START, Constraint, Zone
 
 
@@ -108,6 +112,27 @@ class Comparing:
             return Variable(self.pattern.names[place]) if isinstance(place, int) else term
 
         return opposite(condition, shown)
+
+    def limits(self, state: Partial, statics: RowsOf) -> tuple[Comparisons, ...] | None:
+        """What open values must not be or satisfy; nothing if they cannot be."""
+        found: list[Comparisons] = list(state.excluded)
+        for index, condition in enumerate(self.pattern.conditions):
+            if not state.done >> index & 1:
+                found.append(self.clause(condition, state.slots, state.zone))
+        for lookup in self.pattern.lookups:
+            if lookup.positive:
+                continue
+            given = given_of(lookup, state.slots)
+            for row in statics(lookup.predicate, given):
+                excluded = tuple(
+                    Comparison("=", Variable(self.pattern.names[slot]), Constant(value))
+                    for slot, value, have in zip(lookup.arguments, row, given, strict=True)
+                    if have is None and not isinstance(slot, Fixed)
+                )
+                if not excluded:
+                    return None
+                found.append(excluded)
+        return tuple(distinct(found))
 
 
 def _names_in(term: Term) -> Iterator[str]:

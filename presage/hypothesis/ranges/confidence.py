@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from presage.hypothesis.confidence import Confidence, NoProbability
+from presage.hypothesis.ranges.at_times import premises
 from presage.hypothesis.ranges.counted_confidence import CountedChances
 from presage.hypothesis.ranges.pieces import ZonePiece, extent
 from presage.model.statements import Distribution
@@ -36,8 +38,17 @@ def confidence_of(piece: ZonePiece, engine: Any, chances: Confidence, now: Numbe
     if not chances.given or not engine.line.whole:
         return None
     alone, together = _apart(piece)
-    factors = _factors(alone, piece, engine)
+    derived = [each for each in alone if not each.positive and each.predicate in engine.matchings]
     try:
+        if derived and engine.evolutions is not None:
+            return chances.of_any([premises(each) for each in engine.evolutions.choices(piece)], now)
+        if derived:
+            # No fact matters both to what is derived and to what stands beside it.
+            rest = replace(piece, needs=tuple(each for each in piece.needs if each not in derived))
+            beside = confidence_of(rest, engine, chances, now)
+            stays_away = chances.of_any([premises(replace(piece, needs=tuple(derived)))], now)
+            return None if beside is None else beside * stays_away
+        factors = _factors(alone, piece, engine)
         counted = CountedChances(piece, chances, now).of(together) if together else 1.0
         return None if factors is None else counted * likely(factors, chances, now)
     except NoProbability:

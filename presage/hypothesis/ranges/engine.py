@@ -13,9 +13,12 @@ from dataclasses import replace
 from itertools import count
 
 from presage.hypothesis.delays import Delays
-from presage.hypothesis.ranges.lifetimes import needed, settled
+from presage.hypothesis.ranges.evolutions import Evolutions, moved
+from presage.hypothesis.ranges.judging import AtomByAtom
+from presage.hypothesis.ranges.lifetimes import kept, needed, settled
 from presage.hypothesis.ranges.matching import Matching
 from presage.hypothesis.ranges.memory import Memory
+from presage.hypothesis.ranges.partial import known_values
 from presage.hypothesis.ranges.pieces import ZonePiece, canonical
 from presage.hypothesis.ranges.told import (
     Change,
@@ -27,13 +30,11 @@ from presage.hypothesis.ranges.told import (
     is_instance,
     is_open,
     points,
-    so_far,
-    spoken_of,
     to_come,
 )
-from presage.hypothesis.ranges.turns import ends, flows, turns
+from presage.hypothesis.ranges.turns import flows, turns
 from presage.hypothesis.ranges.ways import Outcome, outcome
-from presage.hypothesis.ranges.world import Judged, World
+from presage.hypothesis.ranges.world import World
 from presage.hypothesis.statics import StaticRows
 from presage.model.terms import Number, Values
 from presage.patterns.zoned import Need, RangePattern
@@ -56,14 +57,23 @@ class Ranges:
         delays: Delays,
         everybody: bool = False,
         statics: StaticRows | None = None,
+        entangled: bool = False,
     ) -> None:
-        """`patterns` are those of what is asked for, and of the derived predicates that occur negated below."""
+        """`patterns` are those of what is asked for, and of the derived predicates that occur negated below. What is
+        `entangled` is judged evolution by evolution, one time of an answer after the other."""
         self.line, self.asked, self.delays, self.everybody = line, tuple(asked), delays, everybody
+        self.patterns = patterns
         self.statics = StaticRows() if statics is None else statics
         self.spans = settled(patterns, delays)
-        self.memory = Memory(needed(patterns, asked, self.spans))
         hidden = frozenset(patterns) - set(asked)
-        world = World(line, self.memory, delays, self.statics.rows, hidden, self._judge)
+        self.evolutions = Evolutions(self) if entangled else None
+        self.judging = AtomByAtom(self) if self.evolutions is None else self.evolutions
+        circular = self.evolutions.circular if self.evolutions is not None else {}
+        self.memory = Memory(needed(patterns, asked, self.spans, circular))
+        self.kept = kept(patterns, self.spans)
+        """For how long after its time what became of a derived atom may matter."""
+        field = None if self.evolutions is None else self.evolutions.field
+        world = World(line, self.memory, delays, self.statics.rows, hidden, self.judging.judge, field)
         self.matchings = {name: [Matching(each, world) for each in found] for name, found in patterns.items()}
         self.by_facts = {
             name for name, found in patterns.items() if not any(each.absences or each.counted for each in found)
@@ -91,25 +101,21 @@ class Ranges:
         self.flowing: dict[AnswersKey, None] = {}
         """Answers of dense time that are decided little by little: they are looked at whenever there is a step."""
         self.tickets = count()
-        self.judged: dict[tuple[str, Values], tuple[Judged, Number | None]] = {}
-        self.hidden_wake: Number | None = None
         self.looked_at: dict[AnswersKey, list[ZonePiece]] = {}
         """What the answers that the last step looked at hang on."""
         self.ways: dict[AnswersKey, list[ZonePiece]] = {}
         """The ways of these answers: their pieces without what others make superfluous."""
-        self.goes_on = False  # whether the answers that were looked at last are to be looked at at each time
         self.only: Stretch | None = None
         """Where answers of these times alone are looked at."""
-
-    @property
-    def patterns(self) -> dict[str, list[RangePattern]]:
-        """Of queries and of what is negated below them."""
-        return {name: [each.pattern for each in found] for name, found in self.matchings.items()}
+        if self.evolutions is not None:
+            self.evolutions.attach(world)
 
     def without_memory(self, statics: StaticRows | None = None) -> Ranges:
         """An engine of the same patterns that knows nothing but static facts: the same ones, or others."""
         known = self.statics if statics is None else statics
-        return Ranges(self.line, self.patterns, self.asked, self.delays, self.everybody, known)
+        return Ranges(
+            self.line, self.patterns, self.asked, self.delays, self.everybody, known, self.evolutions is not None
+        )
 
     @property
     def negates_derived(self) -> bool:
@@ -124,7 +130,7 @@ class Ranges:
         begins = self.now is None
         self.since = 0 if self.now is None else self.now
         self.now = now
-        self.judged.clear()
+        self.judging.begin()
         self.looked_at.clear()
         self.ways.clear()
         if begins:
@@ -140,9 +146,8 @@ class Ranges:
                 del self.wakes[key]
                 touched[key] = None
         touched.update(self.flowing)
-        changes: list[Change] = []
-        for key in touched:
-            changes += self._look(key)
+        keys = touched if self.evolutions is None else self.evolutions.in_order(touched)
+        changes = [change for key in keys for change in self._look(key)]
         self.memory.forget(now)
         return changes
 
@@ -152,26 +157,45 @@ class Ranges:
             for matching in self.matchings[name]:
                 if matching.pattern.absences or matching.may_begin:
                     for arguments in matching.begin():
-                        if self.everybody or not is_open(arguments):
+                        if self.everybody or self.evolutions is not None or not is_open(arguments):
                             self.seeds[name, arguments] = None
 
-    def _touched(self, name: str, row: Values, times: Stretch, is_fact: bool = True) -> Iterator[AnswersKey]:
-        """The keys of the answers that a fact concerns, also through negated atoms."""
+    def _touched(
+        self,
+        name: str,
+        row: OpenArguments,
+        times: Stretch,
+        is_fact: bool = True,
+        seen: dict[tuple[AnswersKey, Stretch], int] | None = None,
+    ) -> Iterator[AnswersKey]:
+        """The keys of the answers that a fact concerns, also through negated atoms: those `seen`, how far below."""
         assert self.now is not None
         for owner, matching, literal in (self.listeners if is_fact else self.above).get(name, ()):
-            for arguments in matching.touched(literal, row, times, self.now):
+            known = row if is_fact else known_values(literal, row)
+            for arguments in matching.touched(literal, known, times, self.now):  # type: ignore[arg-type]
                 if owner in self.asked:
-                    if not is_open(arguments) or literal.positive or (owner, arguments) in self.told:
+                    if self.evolutions is not None:
+                        self.evolutions.denies(owner, literal, times)
+                    speaks = literal.positive or self.evolutions is not None
+                    if speaks or not is_open(arguments) or (owner, arguments) in self.told:
                         yield owner, arguments
                     if is_open(arguments):
                         # What may be so for anybody may be so for those of whom something was told.
                         yield from self._instances(owner, arguments)
                     elif self.schematic.get(owner):
                         yield from self._schemes(owner, arguments)
+                elif self.evolutions is not None:
+                    if is_fact:
+                        self.evolutions.note(owner, arguments, literal, times)
+                    seen = {} if seen is None else seen
+                    later, turns = ((owner, arguments), moved(literal, times)), seen.get(((name, row), times), 0) + 1
+                    if later not in seen and turns <= self.evolutions.coming_up.rounds:
+                        seen[later] = turns
+                        yield from self._touched(*later[0], later[1], False, seen)
                 elif is_open(arguments):
                     yield from list(self.told)
                 else:
-                    yield from self._touched(owner, arguments, EVER, is_fact=False)  # type: ignore[arg-type]
+                    yield from self._touched(owner, arguments, EVER, is_fact=False)
 
     def _instances(self, owner: str, arguments: OpenArguments) -> Iterator[AnswersKey]:
         for name, known in list(self.told):
@@ -187,19 +211,8 @@ class Ranges:
 
     def pieces(self, key: AnswersKey, times: Stretch = EVER) -> list[ZonePiece]:
         """All that speaks for the answers of a key now."""
-        (found, left_out), self.goes_on = self._at_any_time(key, times), False
-        if left_out:
-            # What no evidence bounds is judged at the times of what evidence does, and as far as time may settle it.
-            near = spoken_of(self.line, found, self.told.get(key))
-            if near is None or key in self.seeds:
-                self.goes_on, near = True, so_far(self.line, self.patterns[key[0]], times, self.now or 0, near)
-            found, _ = self._at_any_time(key, near.meet(times) or near)
+        found = self.judging.pieces(key, times)
         return found if self.only is None else [part for piece in found for part in inside(piece, self.only)]
-
-    def _at_any_time(self, key: AnswersKey, times: Stretch) -> tuple[list[ZonePiece], list[Stretch]]:
-        assert self.now is not None
-        found = [piece for each in self.matchings[key[0]] for piece in each.pieces(key[1], self.now, times)]
-        return found, [times for each in self.matchings[key[0]] for times in each.left_out]
 
     def undecided(self, key: AnswersKey) -> Stretch:
         """The times of answers that were not all decided before the last step; where nothing was told of one, and facts
@@ -213,10 +226,10 @@ class Ranges:
 
     def outcome(self, key: AnswersKey) -> tuple[Outcome, list[ZonePiece]]:
         """What is known of a key now, and the pieces that it follows from."""
-        self.hidden_wake = None
+        self.judging.wake = None
         pieces = self.pieces(key, self.undecided(key))
         known = self.told.get(key)
-        found = outcome(pieces, self.line, key[1])
+        found = outcome(pieces, self.line, key[1], self.evolutions is not None)
         if known is not None and known.confirmed:
             ways = [part for each in found.ways for part in beyond(each, known.confirmed)]
             found = found._replace(ways=ways, open=minus(found.open, known.confirmed))
@@ -324,13 +337,14 @@ class Ranges:
         assert self.now is not None
         self.wakes.pop(key, None)
         self.flowing.pop(key, None)
-        if self.line.whole and (self.goes_on or any(not each.needs and each.is_endless for each in pieces)):
+        if self.line.whole and (self.judging.goes_on or any(not each.needs and each.is_endless for each in pieces)):
             self._wake(key, self.now + 1)  # it goes on, and is told as time passes
             return
-        if not told.at and told.open is None and key not in self.seeds:
+        waits = key in self.seeds or (self.evolutions is not None and key in self.evolutions.singled)
+        if not told.at and told.open is None and not waits:
             # Nothing was told, and yet time alone may confirm it: where no choice of times needs least.
             pieces = [each for each in pieces if each.needs and not any(need.positive for need in each.needs)]
-        if not told.at and told.open is None and key not in self.seeds and not pieces:
+        if not told.at and told.open is None and not waits and not pieces:
             if told.confirmed and (span := self.spans[key[0]]) is not None:
                 # To forget what was confirmed.
                 self._wake(key, told.confirmed[-1].last[0] + span + 2)  # type: ignore[arg-type]
@@ -343,8 +357,8 @@ class Ranges:
             for at in turns(piece, self.delays, self.matchings, self.now, self.line)
             if at > self.now
         ]
-        if self.hidden_wake is not None and self.hidden_wake > self.now:
-            times.append(self.hidden_wake)
+        if self.judging.wake is not None and self.judging.wake > self.now:
+            times.append(self.judging.wake)
         if times:
             self._wake(key, min(times))
         if not self.line.whole and any(flows(piece) for piece in pieces):
@@ -365,33 +379,6 @@ class Ranges:
             heapq.heappop(self.due)
         return self.due[0][0] if self.due else None
 
-    def _judge(self, name: str, arguments: Values) -> Judged:
-        """When a negated derived atom is true, and when it never can be."""
-        key = (name, arguments)
-        found = self.judged.get(key)
-        if found is None:
-            before, self.hidden_wake = self.hidden_wake, None
-            pieces, left_out = self._at_any_time(key, EVER)
-            sure: list[Stretch] = []
-            maybe: list[Stretch] = []
-            turned: list[Number] = []
-            for piece in pieces:
-                times = self.line.of_range(piece.zone.range(ANSWER))
-                (maybe if piece.needs or piece.limits else sure).append(times)
-                turned += ends(piece, self.delays, self.matchings)
-            true = union(sure)
-            assert self.now is not None
-            if left_out:
-                maybe += left_out
-                turned.append(self.now + 1)
-            judged = Judged(true, minus([EVER], [*true, *maybe]))
-            next_turn = min((at for at in turned if at > self.now), default=None)
-            found = judged, _earliest(next_turn, self.hidden_wake)
-            self.judged[key] = found
-            self.hidden_wake = before
-        self.hidden_wake = _earliest(self.hidden_wake, found[1])
-        return found[0]
-
     # -- memory -----------------------------------------------------------------------------------
 
     def restore(
@@ -406,11 +393,12 @@ class Ranges:
             return
         self.now, self.since = now, since
         self._begin()
-        self.take_over(facts, {**told, **{each: Told() for each in self.seeds if each not in told}})
+        singled = () if self.evolutions is None else self.evolutions.singled
+        self.take_over(facts, {**told, **{each: Told() for each in (*self.seeds, *singled) if each not in told}})
 
     def take_over(self, facts: Iterable[tuple[str, Values, Stretch]], told: dict[AnswersKey, Told]) -> None:
         """Takes what was known and told of some answers."""
-        self.judged.clear()
+        self.judging.begin()
         for name, row, times in facts:
             self.memory.take(name, row, times)
         for key, known in told.items():
@@ -454,7 +442,3 @@ class Ranges:
             if told.open is not None and told.open.status == "possible":
                 loose = tuple(each for each in found.ways if not each.is_fixed)
                 yield Change(*key, "possible", None, loose or told.open.ways)
-
-
-def _earliest(one: Number | None, other: Number | None) -> Number | None:
-    return other if one is None else one if other is None else min(one, other)

@@ -17,13 +17,11 @@ from presage.hypothesis.ranges.comparing import Comparing
 from presage.hypothesis.ranges.counts import Counts
 from presage.hypothesis.ranges.memory import near
 from presage.hypothesis.ranges.merging import Merging
-from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered
+from presage.hypothesis.ranges.partial import Partial, bits, given_of, ordered, slots_with
 from presage.hypothesis.ranges.pieces import ZonePiece, apart, canonical, equations, overlap
 from presage.hypothesis.ranges.segments import Segment, cells, part_of, reach_of, without_times
 from presage.hypothesis.ranges.world import World
-from presage.hypothesis.words import Comparisons
-from presage.model.formulas import Comparison
-from presage.model.terms import Constant, Number, Values, Variable, number
+from presage.model.terms import Number, Value, number
 from presage.model.values import is_true, value_of
 from presage.patterns.literals import Argument, Open
 from presage.patterns.premises import Fixed, with_values
@@ -49,14 +47,31 @@ class Matching:
         """Whether there may be answers for which no fact speaks: no premise, or stretches without times alone."""
         self.left_out: list[Stretch] = []
         """Times of answers, without end, that the last pieces say nothing of: only single ones can be judged."""
+        self.apart: list[tuple[Argument, ...]] = []
+        """The arguments of answers about somebody that have fallen apart from the last pieces."""
 
     def pieces(self, arguments: Sequence[Argument], now: Number, times: Stretch = EVER) -> Iterator[ZonePiece]:
         """The pieces that lead to these arguments; a variable stands for any value that nothing gives."""
         self.left_out.clear()
+        self.apart.clear()
         start = self._bound(arguments, times)
-        if start is None:
-            return
-        state, barred = start
+        if start is not None:
+            for each in self._states(*start, now):
+                yield from self._piece(each)
+
+    def found(
+        self, given: Sequence[Value | None], now: Number, times: Stretch
+    ) -> Iterator[tuple[tuple[Argument, ...], ZonePiece]]:
+        """The pieces that lead to any answers with the values given, each with its arguments."""
+        zone = self.pattern.zone.within(times.within(ANSWER))
+        slots = None if zone.empty else slots_with(self.pattern, given)
+        if slots is not None:
+            for each in self._states(Partial(slots, zone, self.pattern.zone), frozenset(), now):
+                for piece in self._piece(each):
+                    yield self._answer(each.slots), piece
+
+    def _states(self, state: Partial, barred: frozenset[int], now: Number) -> Iterator[Partial]:
+        """What facts make of a partial match, its negated literals judged."""
         self.now = now
         states = list(self._settled(state, barred))
         for place, premise in enumerate(self.order):
@@ -68,21 +83,30 @@ class Matching:
         for counted in self.pattern.counted:
             states = [found for each in states for found in self._counted(each, counted, barred)]
         for absence in self.pattern.absences:
-            states = [found for each in states for found in self.absences.judged(each, absence, now)]
+            states = [found for each in states for found in self._absent(each, absence, barred)]
         for each in states:
-            for part in self._timed(each):
-                yield from self._piece(part)
+            yield from self._timed(each)
 
     def _counted(self, state: Partial, counted: Counted, barred: frozenset[int]) -> Iterator[Partial]:
-        def settle(bound: Partial) -> Iterator[Partial]:
-            for each in self._settled(bound, barred):
-                yield from self._looked_up(each, barred)
+        return self.counts.judged(state, counted, self.now, barred, lambda bound: self._follow(bound, barred))
 
-        return self.counts.judged(state, counted, self.now, barred, settle)
+    def _follow(self, bound: Partial, barred: frozenset[int]) -> Iterator[Partial]:
+        """What follows from values that were given to a partial match."""
+        for each in self._settled(bound, barred):
+            yield from self._looked_up(each, barred)
 
-    def touched(self, literal: Need, row: Values, times: Stretch, now: Number) -> Iterator[tuple[Argument, ...]]:
+    def _absent(self, state: Partial, absence: Need, barred: frozenset[int]) -> Iterator[Partial]:
+        for each in self.absences.judged(state, absence, self.now, lambda bound: self._follow(bound, frozenset())):
+            if any(each.slots[slot] is not None for slot in barred):
+                self.apart.append(self._answer(each.slots))
+            else:
+                yield each
+
+    def touched(
+        self, literal: Need, row: Sequence[Value | None], times: Stretch, now: Number
+    ) -> Iterator[tuple[Argument, ...]]:
         """The arguments of the answers that a fact concerns, as that premise or absence."""
-        slots = with_values([None] * len(self.pattern.names), literal.arguments, row)
+        slots = with_values([None] * len(self.pattern.names), literal.arguments, row)  # type: ignore[arg-type]
         if slots is None:
             return
         counted = next((each for each in self.pattern.counted if each.need is literal), None)
@@ -380,7 +404,7 @@ class Matching:
         def put(need: Need) -> Need:
             return replace(need, arguments=tuple(self._value(each, state.slots) for each in need.arguments))
 
-        limits = self._limits(state)
+        limits = self.comparing.limits(state, self.world.statics)
         if limits is None:
             return
         needs = tuple(distinct(map(put, state.needs)))
@@ -411,24 +435,3 @@ class Matching:
             yield canonical(
                 ZonePiece(zone, state.free, needs, whole, state.because, settled, known, grounded, state.loose)
             )
-
-    def _limits(self, state: Partial) -> tuple[Comparisons, ...] | None:
-        """What open values must not be or satisfy."""
-        found: list[Comparisons] = list(state.excluded)
-        for index, condition in enumerate(self.pattern.conditions):
-            if not state.done >> index & 1:
-                found.append(self.comparing.clause(condition, state.slots, state.zone))
-        for lookup in self.pattern.lookups:
-            if lookup.positive:
-                continue
-            given = [each.value if isinstance(each, Fixed) else state.slots[each] for each in lookup.arguments]
-            for row in self.world.statics(lookup.predicate, given):
-                excluded = tuple(
-                    Comparison("=", Variable(self.pattern.names[slot]), Constant(value))
-                    for slot, value, have in zip(lookup.arguments, row, given, strict=True)
-                    if have is None and not isinstance(slot, Fixed)
-                )
-                if not excluded:
-                    return None
-                found.append(excluded)
-        return tuple(distinct(found))

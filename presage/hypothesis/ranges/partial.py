@@ -8,7 +8,8 @@ from typing import Any
 from presage.hypothesis.ranges.pieces import Evidence
 from presage.hypothesis.words import Comparisons
 from presage.model.terms import Value
-from presage.patterns.premises import Fixed, Lookup
+from presage.patterns.literals import Argument, Open
+from presage.patterns.premises import Fixed, Lookup, with_values
 from presage.patterns.zoned import Need, RangePattern
 from presage.time.zones import ANSWER, Zone, joined
 
@@ -106,9 +107,27 @@ def ordered(pattern: RangePattern) -> list[Need]:
     return found
 
 
-def given_of(literal: Need, slots: Sequence[Any]) -> list[Value | None]:
+def given_of(literal: Need | Lookup, slots: Sequence[Any]) -> list[Value | None]:
     """The arguments of a literal as far as they are known."""
     return [each.value if isinstance(each, Fixed) else slots[each] for each in literal.arguments]
+
+
+def known_values(literal: Need, row: Sequence[Argument]) -> list[Any]:
+    """What is known of the arguments of an atom, as a literal asks for them."""
+    return [
+        (asked.value if isinstance(asked, Fixed) else None) if isinstance(value, Open) else value
+        for asked, value in zip(literal.arguments, row, strict=True)
+    ]
+
+
+def slots_with(pattern: RangePattern, given: Sequence[Value | None]) -> list[Any] | None:
+    """The slots with the values that an answer has, if it can have them."""
+    slots: list[Any] = [None] * len(pattern.names)
+    known = [
+        asked.value if value is None and isinstance(asked, Fixed) else value
+        for asked, value in zip(pattern.arguments, given, strict=True)
+    ]
+    return with_values(slots, pattern.arguments, known)  # type: ignore[arg-type]
 
 
 def together(states: Iterable[Partial]) -> list[Partial]:

@@ -33,13 +33,16 @@ class Outcome(NamedTuple):
     """Where they may still come true, with evidence or without."""
 
 
-def outcome(pieces: Iterable[ZonePiece], line: TimeLine, arguments: Iterable[object] = ()) -> Outcome:
-    """`arguments` are the answer's: its open variables stand for the same in all pieces."""
+def outcome(
+    pieces: Iterable[ZonePiece], line: TimeLine, arguments: Iterable[object] = (), with_limits: bool = False
+) -> Outcome:
+    """`arguments` are the answer's: its open variables stand for the same in all pieces. What lacks nothing is
+    confirmed, `with_limits` also for all but some."""
     answered = frozenset(each for each in arguments if isinstance(each, Open))
     found = distinct(pieces)
-    sure = [each for each in found if not each.needs and not each.limits]
+    sure = [each for each in found if not each.needs and (with_limits or not each.limits)]
     confirmed = union(line.of_range(each.zone.range(ANSWER)) for each in sure)
-    rest = [each for each in found if each.needs or each.limits]
+    rest = [each for each in found if each.needs or (each.limits and not with_limits)]
     still = minus((line.of_range(each.zone.range(ANSWER)) for each in rest), confirmed)
     if confirmed:
         rest = list(_beyond(rest, confirmed))

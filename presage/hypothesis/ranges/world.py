@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from presage.hypothesis.delays import Delays
 from presage.hypothesis.ranges.memory import Memory
-from presage.model.terms import Value, Values
+from presage.model.terms import Number, Value, Values
 from presage.time.stretches import Stretch, TimeLine
+
+if TYPE_CHECKING:
+    from presage.hypothesis.ranges.families import AtomField
 
 RowsOf = Callable[[str, Sequence[Value | None]], Iterable[Values]]
 
@@ -30,4 +33,7 @@ class World:
     delays: Delays
     statics: RowsOf
     derived: frozenset[str]
-    judge: Callable[[str, Values], Judged]
+    judge: Callable[[str, Values, Stretch], Judged]
+    """When a negated derived atom is true and when it never can be, at least at some times."""
+    field: Callable[[str, Sequence[Value | None], Number], AtomField] | None = None
+    """All that is known of an atom at a time of which only some values are, where that is asked time by time."""
