@@ -20,7 +20,7 @@ from presage.model.program import Program
 from presage.sealed import Arrays, StateError, opened, parted, reading, sealed, with_arrays
 
 KIND = "reasoner"
-FORMAT = 4
+FORMAT = 5
 READABLE = range(4, FORMAT + 1)
 """The formats that this version reads under a seal. To change what engines save is to raise `FORMAT`."""
 BEFORE = 3
