@@ -32,7 +32,7 @@ class AskedForStretches(Exception):
     """Somebody asks for longer than a point."""
 
 
-class Agenda:
+class ComingColumns:
     """What is to happen, by the column, in the order of cells, which are the first column."""
 
     def __init__(self, width: int) -> None:
@@ -91,7 +91,7 @@ class AskedTallies:
 
     def clear(self) -> None:
         self.upto = -ENDLESS
-        self.coming, self.leaving = Agenda(3 if self.sums else 5), Agenda(3)
+        self.coming, self.leaving = ComingColumns(3 if self.sums else 5), ComingColumns(3)
         # Groups have the places in which their keys stand.
         self.count = 0
         self.keys = np.zeros((FEW, self.node.groups), np.int32)
