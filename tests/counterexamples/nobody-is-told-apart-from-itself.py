@@ -20,8 +20,8 @@ TOLD = [
     "0: possible d(y)@1",
     "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, not a(Y)@4; unless Y = Y2, Y = x, Y = y",
     "  because b(y)@0, not k(Y)@1; needs c(Y)@0, c(Y)@1, c(Y2)@2, not a(Y)@3; unless Y = Y2, Y = x, Y = y",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y)@2, c(Y2)@2, not a(Y)@5; unless Y = Y2, Y = x, Y = y",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, c(Y)@3, not a(Y)@6; unless Y = Y2, Y = x, Y = y",
+    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, c(Y)@T1, not a(Y)@T1+3; "
+    "unless Y = Y2, Y = x, Y = y, T1 < 2, T1 > 3",
     "  because b(y)@0; needs c(x)@1, not k(x)@1, c(Y2)@2, not a(x)@4; unless Y2 = x",
     "  because b(y)@0; needs c(y)@1, not k(y)@1, c(Y2)@2, not a(y)@4; unless Y2 = y",
     "  because b(y)@0; needs c(x)@0, c(x)@1, not k(x)@1, c(Y2)@2, not a(x)@3; unless Y2 = x",
@@ -33,11 +33,6 @@ TOLD = [
     "1: possible d(y)@1",
     "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, not a(Y)@4; unless Y = Y2",
     "  because b(y)@0, not k(Y)@1; needs c(Y)@0, c(Y)@1, c(Y2)@2, not a(Y)@3; unless Y = Y2",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y)@2, c(Y2)@2, not a(Y)@5; unless Y = Y2",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, c(Y)@3, not a(Y)@6; unless Y = Y2",
-    "2: possible d(y)@1",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, not a(Y)@4; unless Y = Y2",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y)@2, c(Y2)@2, not a(Y)@5; unless Y = Y2",
-    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, c(Y)@3, not a(Y)@6; unless Y = Y2",
+    "  because b(y)@0, not k(Y)@1; needs c(Y)@1, c(Y2)@2, c(Y)@T1, not a(Y)@T1+3; unless Y = Y2, T1 < 2, T1 > 3",
     "3: refuted d(y)@1",
 ]

@@ -22,17 +22,18 @@ from presage.hypothesis.ranges.at_times import (
 )
 from presage.hypothesis.ranges.families import AtomFamily, AtomField
 from presage.hypothesis.ranges.judging import AtomByAtom, earliest
-from presage.hypothesis.ranges.pieces import ZonePiece, extent
+from presage.hypothesis.ranges.pieces import ZonePiece, canonical, extent
 from presage.hypothesis.ranges.told import is_open
 from presage.hypothesis.ranges.turns import turns
 from presage.hypothesis.ranges.world import Judged
 from presage.hypothesis.together import Premises, Search
+from presage.hypothesis.words import Comparisons
 from presage.model.terms import Number, Value, Values
 from presage.patterns.literals import Argument, Lit, Open, Someone
 from presage.patterns.zoned import Need
 from presage.time.sameness import distinct
 from presage.time.stretches import Stretch
-from presage.time.zones import ANSWER
+from presage.time.zones import ANSWER, Zone, joined
 
 if TYPE_CHECKING:
     from presage.hypothesis.ranges.engine import Ranges
@@ -244,13 +245,19 @@ class AtPoints(AtomByAtom):
     # -- what can hold together -------------------------------------------------------------------
 
     def _possible(self, piece: ZonePiece) -> Iterator[ZonePiece]:
-        """The parts of a piece that can come true: of open times each choice by itself."""
+        """The parts of a piece that can come true: of open times each choice by itself, those together again that are
+        told alike."""
         if not self._hangs_on_evolutions(piece):
             yield piece
             return
+        zones: dict[tuple[Comparisons, ...], list[Zone]] = {}
         for part in self.choices(piece):
             if self.can_be(part):
-                yield self._without_hindrances(part)
+                part = self._without_hindrances(part)
+                zones.setdefault(part.limits, []).append(part.zone)
+        for limits, alike in zones.items():
+            for zone in joined(alike):
+                yield canonical(replace(piece, zone=zone, limits=limits))
 
     def _hangs_on_evolutions(self, piece: ZonePiece) -> bool:
         return any(not each.positive and each.predicate in self.engine.matchings for each in piece.needs)
