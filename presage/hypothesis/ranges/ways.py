@@ -89,7 +89,7 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
             [need.order for need in each.settled],
         ),
     )
-    ranked = _by_values(ranked)
+    ranked = _by_choices(ranked)
     found = mapping()
     forms = mapping()
     whole = [
@@ -144,24 +144,33 @@ def _minimal(pieces: list[ZonePiece], answered: frozenset[Open]) -> list[ZonePie
     ]
 
 
-def _by_values(ranked: list[ZonePiece]) -> list[ZonePiece]:
-    """Of pieces that need the same, those first that stand for all values that others do, and for more. In one order
-    for all: what is taken away by some that come before is never what takes these away."""
+def _by_choices(ranked: list[ZonePiece]) -> list[ZonePiece]:
+    """Of pieces that need the same, those first that stand for all times and values that others do, and for more; of
+    those that stand for the same the one with the earliest evidence, which was told already. In one order for all: what
+    is taken away by some that come before is never what takes these away."""
     found: list[ZonePiece] = []
     for piece in ranked:
         place = len(found)
-        if piece.limits and piece.has_evidence:
-            place = next((at for at, other in enumerate(found) if _stands_for_more(piece, other)), place)
+        if piece.has_evidence:
+            place = next((at for at, other in enumerate(found) if _comes_first(piece, other)), place)
         found.insert(place, piece)
     return found
 
 
-def _stands_for_more(piece: ZonePiece, other: ZonePiece) -> bool:
-    if not other.limits or not other.has_evidence or len(piece.needs) != len(other.needs):
+def _comes_first(piece: ZonePiece, other: ZonePiece) -> bool:
+    """Whether a piece stands for what another does, and for more, or has the earlier evidence."""
+    if not other.has_evidence or len(piece.needs) != len(other.needs) or piece.zone.size != other.zone.size:
         return False
+    if other.grounded and not piece.grounded:
+        return False  # it says nothing of who the answer is about
     if any(_asked(one) != _asked(two) for one, two in zip(piece.needs, other.needs, strict=True)):
         return False
-    return is_among(piece.limits, other.limits, NO_BINDING) and not is_among(other.limits, piece.limits, NO_BINDING)
+    if not piece.zone.covers(other.zone) or not is_among(piece.limits, other.limits, NO_BINDING):
+        return False
+    if not other.zone.covers(piece.zone) or not is_among(other.limits, piece.limits, NO_BINDING):
+        return True
+    same = (len(piece.because), len(piece.settled)) == (len(other.because), len(other.settled))
+    return same and piece.grounded == other.grounded
 
 
 def _asked(need: Need) -> tuple[object, ...]:
