@@ -12,7 +12,7 @@ way's own negated atoms has to be made true, by any of its ways, and so on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
@@ -22,6 +22,7 @@ from presage.hypothesis.choices import by_delay, chosen
 from presage.hypothesis.pieces import Family, Piece, Same, equated, inside, meet, outside, singled_out
 from presage.hypothesis.records import PartialMatch
 from presage.hypothesis.standing import StandingRecords, bind_piece
+from presage.hypothesis.together import are_met
 from presage.model.terms import Constant, Number, Values, Variable
 from presage.patterns.literals import Argument, Lit, Open, Someone
 from presage.patterns.premises import Premise
@@ -408,36 +409,4 @@ class _Search:
 
     def complete(self, way: Piece, assumed: frozenset[Lit]) -> bool:
         """Whether the facts assumed meet all the premises the way still has."""
-        wanted = [lit for lit in way.needs() if lit.positive]
-        if not wanted:
-            return True
-        offers = [[each for each in assumed if _matched(lit, each, {}) is not None] for lit in wanted]
-        order = sorted(zip(wanted, offers, strict=True), key=lambda each: len(each[1]))
-        return _agree(order, {})
-
-
-def _agree(wanted: Sequence[tuple[Lit, list[Lit]]], values: dict[object, object]) -> bool:
-    """Whether each literal meets one of the facts offered to it, with the same values for variables in all."""
-    if not wanted:
-        return True
-    lit, offered = wanted[0]
-    return any((found := _matched(lit, fact, values)) is not None and _agree(wanted[1:], found) for fact in offered)
-
-
-def _matched(lit: Lit, fact: Lit, values: dict[object, object]) -> dict[object, object] | None:
-    """The values of variables with which a fact is what a literal asks for."""
-    if fact.predicate != lit.predicate:
-        return None
-    for have, want in ((fact.time, lit.time), *zip(fact.arguments, lit.arguments, strict=True)):
-        if isinstance(want, Open):
-            if want.offset:
-                if isinstance(have, Open):
-                    return None
-                have, want = have - want.offset, Open(want.name)  # type: ignore[operator]
-            if want not in values:
-                values = {**values, want: have}
-            elif values[want] != have:
-                return None
-        elif want != have:
-            return None
-    return values
+        return are_met([lit for lit in way.needs() if lit.positive], assumed)

@@ -39,7 +39,7 @@ class Search:
             return False
         for lit in denied:
             for needs in self.ways(lit):
-                if not _are_met([each for each in needs if each.positive], assumed):
+                if not are_met([each for each in needs if each.positive], assumed):
                     continue
                 absent = [each for each in needs if not each.positive]
                 if any(each.atom in made_true for each in absent):
@@ -60,7 +60,7 @@ class Search:
         return False
 
 
-def _are_met(wanted: Sequence[Lit], assumed: Premises) -> bool:
+def are_met(wanted: Sequence[Lit], assumed: Premises) -> bool:
     """Whether facts assumed meet all premises."""
     if not wanted:
         return True
